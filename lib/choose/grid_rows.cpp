@@ -56,6 +56,18 @@ std::vector<uint32_t> sweeps(const KernelFacts& kernel) {
   return loops;
 }
 
+/// Whether what the sums read most of lies along their terms. What is read again for every column, such as the vector
+/// that a matrix is multiplied with, does not decide.
+bool sweepsAlongLargest(const KernelFacts& kernel) {
+  const Access* largest = nullptr;
+  const auto sizeOf = [](const Access& a) { return storageOf(a.node.src(0)).maxNumel(); };
+  for (const Access& a : kernel.accesses)
+    if (!a.isStore && a.slot && (!largest || sizeOf(a) > sizeOf(*largest))) largest = &a;
+  return !largest || std::ranges::any_of(loopedReduces(kernel), [&](UOp reduce) {
+    return std::ranges::any_of(reduce.src().subspan(1), [&](UOp r) { return strideOf(*largest, r) == 1; });
+  });
+}
+
 /// Output loops on which some reduction depends, and the others; outermost first.
 std::pair<std::vector<UOp>, std::vector<UOp>> rowsAndColumns(const KernelFacts& kernel) {
   std::vector<UOp> rows, columns;
@@ -82,7 +94,7 @@ void unrollRest(Chooser& c, uint32_t loop) {
 bool reduceRows(Chooser& c) {
   const std::vector<uint32_t> loops = sweeps(c.facts());
   auto [rows, columns] = rowsAndColumns(c.facts());
-  if (loops.empty()) return false;
+  if (loops.empty() || (c.pattern() == Pattern::Gemv && !sweepsAlongLargest(c.facts()))) return false;
   int64_t longest = 1;
   for (uint32_t loop : loops) longest = std::max(longest, maxExtent(c.range(loop)) / lanesAlong(c, c.range(loop)));
   constexpr int64_t kShortest = 8, kSteps = 2;  // of a row; that each thread has, where the row is long
@@ -115,9 +127,12 @@ bool reduceColumns(Chooser& c) {
   if (loops.empty() || rows.empty()) return false;
   const uint32_t column = idOf(rows.back());
   const int64_t width = std::min(kWarp, powerBelow(maxExtent(rows.back())));
+  int64_t results = 1;
+  for (UOp r : rows) results *= std::max<int64_t>(1, maxExtent(r));
+  const int64_t deepest = results < width * c.caps.workers ? most(c) / width : 8;  // few columns: all for one
   for (uint32_t loop : loops) {
     const int64_t deep = std::min(powerBelow(std::max<int64_t>(1, maxExtent(c.range(loop)) / 4)), most(c) / width);
-    if (deep > 1) c.apply(OptKind::Group, loop, std::min<int64_t>(deep, 8), "rows of threads share a column");
+    if (deep > 1) c.apply(OptKind::Group, loop, std::min(deep, deepest), "rows of threads share a column");
     unrollRest(c, loop);
   }
   if (width > 1 && !c.apply(OptKind::Local, column, width, "columns side by side")) return false;

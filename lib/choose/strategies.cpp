@@ -17,6 +17,7 @@
 #include "choose/tensor_core.h"
 #include "choose/thread_tiles.h"
 #include "cost/windows.h"
+#include "facts/reduces.h"
 #include "facts/row_kernel.h"
 
 namespace svod {
@@ -34,7 +35,9 @@ bool sweepsRows(const KernelFacts& kernel, const Caps&) {
   return hasPattern(kernel, {FullReduce, RowReduce, Gemv, Gemm});
 }
 bool sweepsColumns(const KernelFacts& kernel, const Caps&) {
-  return hasPattern(kernel, {Pattern::ColumnReduce, Pattern::Gemv});
+  constexpr int64_t kShort = 32;  // terms of a window or of a block, which one thread adds up
+  return hasPattern(kernel, {Pattern::ColumnReduce, Pattern::Gemv}) &&
+         std::ranges::any_of(loopedReduces(kernel), [](UOp reduce) { return termsOf(reduce) > kShort; });
 }
 bool transposes(const KernelFacts& kernel, const Caps&) { return hasPattern(kernel, {Pattern::Transpose}); }
 
@@ -84,16 +87,19 @@ constexpr Strategy kStrategies[] = {
     {"row-groups",
      "reductions along what is contiguous in memory, on a GPU: vectors, and neighbours that share a row and "
      "exchange their sums (`group`); short rows several to a workgroup; the same threads write what depends on "
-     "the row",
+     "the row. Not of a matrix that a vector is multiplied with, where that lies across its terms",
      On::Gpu, LoopOrder::Free, sweepsRows, reduceRows},
-    {"column-groups", "reductions across it: a warp side by side, and up to 8 of them one below the other", On::Gpu,
-     LoopOrder::Free, sweepsColumns, reduceColumns},
+    {"column-groups",
+     "reductions of more than 32 terms across it: a warp side by side, and up to 8 of them one below the other, "
+     "more of few columns",
+     On::Gpu, LoopOrder::Free, sweepsColumns, reduceColumns},
     {"squares",
      "transposes on a GPU: squares of 32 x 32 through shared memory, read along one axis and written along the "
      "other",
      On::Gpu, LoopOrder::Free, transposes, transposeInTiles},
     {"grid-streams",
-     "results that do not depend on each other, on a GPU: vectors of 16 bytes, neighbours a workgroup, four "
+     "results that do not depend on each other, and short sums, on a GPU: vectors of 16 bytes, neighbours a workgroup, "
+     "four "
      "accesses under way where there are many",
      On::Gpu, LoopOrder::Free, nullptr, streamInVectors},
     {"grid",

@@ -14,13 +14,25 @@ KernelJob kernelJob(const Target& target, const Machine& machine, Numerics numer
   return job;
 }
 
+namespace {
+
+GraphGpu graphGpu(const Caps& caps) {
+  constexpr double kThreads = 512;  // of a unit, that hide the latency of memory
+  const GpuTarget& gpu = caps.gpu;
+  const double clocks = gpu.units * gpu.clockMHz / 1000.0;
+  return {kThreads * gpu.units, gpu.memoryMBs / 1000.0, gpu.lanes * clocks,
+          std::max(gpu.coreLanes, gpu.warpgroupLanes) * clocks};
+}
+
+}  // namespace
+
 GraphMachine graphMachine(const Caps& caps) {
   constexpr int64_t kWarpBytes = 128;  // 32 threads, 4 bytes each
   constexpr int64_t kHeldRows = 64;    // that are in a kernel's own memory at a time
   GraphMachine machine{.cacheBytes = caps.l2Bytes, .sweepBytes = caps.l2Bytes, .bf16Dots = caps.bf16Dots};
   if (caps.workgroups) {
     machine.runBytes = kWarpBytes, machine.heldBytes = caps.sharedBytes, machine.viewBytes = kAccessBytes;
-    machine.sweepBytes = caps.l2Bytes / std::max(1, caps.workers);
+    machine.sweepBytes = caps.l2Bytes / std::max(1, caps.workers), machine.gpu = graphGpu(caps);
     machine.narrowProducts =
         std::ranges::any_of(caps.cores, [](const TensorCore* core) { return info(core->in).bits == 16; });
   } else {

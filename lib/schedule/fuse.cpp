@@ -18,12 +18,11 @@ namespace {
 class Fuser {
  public:
   Fuser(const Model& model, UOp sink, const FusionOptions& options, const Decisions& decisions)
-      : s_(sink, options.heldBytes), options_(options), decisions_(decisions), names_(model, s_.order),
+      : s_(sink, options.machine), options_(options), decisions_(decisions), names_(model, s_.order),
         dots_(options.dots), kept_(s_.isCut.size()) {}
 
   /// Decides by the rules alone, then cuts what became too large and decides again with these cuts as given.
   Fusion run() {
-    s_.narrowProducts = options_.narrowProducts;
     for (const Bf16Product& dot : dots_) s_.dotOperands.insert({dot.a.id(), dot.b.id()});
     do {
       s_.costs.measure(s_.order, s_.isIndexMath, s_.isCut);
@@ -121,6 +120,7 @@ class Fuser {
   }
 
   static std::optional<double> costOf(const Verdict& verdict, Fate fate) {
+    if (verdict.times && fate != Fate::Fuse) return fate == Fate::Rows ? verdict.times->held : verdict.times->kept;
     if (!verdict.cost || fate == Fate::Rows) return std::nullopt;
     return fate == Fate::Fuse ? verdict.cost->fuse : verdict.cost->keep;
   }

@@ -8,6 +8,7 @@
 #include "ir/model.h"
 #include "support/decision.h"
 #include "tensor/dot_operands.h"
+#include "tensor/graph_machine.h"
 
 namespace svod {
 
@@ -23,8 +24,7 @@ struct Fusion {
 struct FusionOptions {
   const std::set<uint32_t>& uncut;    // ids of values that are not kept for the size of their kernel
   std::span<const Bf16Product> dots;  // products that take bf16 operands as they are, if all of their readers do
-  int64_t heldBytes;                  // of a row at most that a kernel holds (GraphMachine)
-  bool narrowProducts = false;        // tensor cores multiply what is widened for a product (GraphMachine)
+  const GraphMachine& machine;
 };
 
 /// Walks from the outputs to the inputs. For each value it knows every way the value is read: by which kernel, and at

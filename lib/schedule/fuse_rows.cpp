@@ -11,6 +11,14 @@ namespace {
 
 using namespace parameters;
 
+/// Factors of 16 bits, widened for the product.
+bool multipliesNarrow(UOp product) {
+  return std::ranges::all_of(product.src(0).src(), [](UOp factor) {
+    factor = belowMovement(factor);
+    return factor.op() == Op::Cast && isFloat(factor.src(0).dtype()) && info(factor.src(0).dtype()).bits == 16;
+  });
+}
+
 int64_t most(UOp dim) { return std::max<int64_t>(1, dim.bounds().max); }
 
 }  // namespace
@@ -56,6 +64,16 @@ bool isRowProduct(UOp n, const RowPlan& plan) {
   int64_t row = 1;
   for (int axis : plan.axes) row *= most(n.shape()[static_cast<size_t>(axis)]);
   return terms >= kMinTerms && terms <= kMaxTerms && row >= kRowPerTerm * terms;
+}
+
+RowTimes timesOfRows(UOp n, UOp root, const GraphMachine& machine) {
+  const auto elements = static_cast<double>(n.maxNumel()), terms = static_cast<double>(n.src(0).maxNumel());
+  const auto columns = static_cast<double>(most(root.shape().back()));
+  const double products = terms + elements * columns;
+  const bool isNarrow = machine.narrowProducts && multipliesNarrow(n);
+  const double tiles = (isNarrow ? machine.gpu.cores : machine.gpu.lanes) * kTiledShare;
+  return {products / (machine.gpu.lanes * kHeldShare),
+          products / tiles + elements * kRowBytes / machine.gpu.bytes + 2 * kGpuKernel};
 }
 
 UOp beforeSweeps(UOp n, const Readers& readers) {

@@ -53,7 +53,7 @@ std::optional<RowPlan> planRowsOf(FusionState& s, UOp n) {
     return std::nullopt;
   if (isProduct && uses.size() < 2) return std::nullopt;
   if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; })) return std::nullopt;
-  std::optional<RowPlan> plan = planRows(n, uses, s.uses.rootShape(uses[0]), s.uses.tokens(), s.heldBytes);
+  std::optional<RowPlan> plan = planRows(n, uses, s.uses.rootShape(uses[0]), s.uses.tokens(), s.machine.heldBytes);
   if (!plan || s.uses.repetitions(n, uses[0]) > 1) return std::nullopt;
   const auto repeats = [&](int axis) { return readsAgain(s, n, uses[0], {axis}); };
   if (isProduct && (!isRowProduct(n, *plan) || std::ranges::none_of(plan->over, repeats))) return std::nullopt;
@@ -74,6 +74,17 @@ bool hasRows(FusionState& s, UOp n, Verdict& v) {
   return v.rows.has_value();
 }
 bool hasProductRows(FusionState& s, UOp n, Verdict& v) { return n.op() == Op::Reduce && hasRows(s, n, v); }
+bool isFasterInMemory(FusionState& s, UOp n, Verdict& v) {
+  if (!s.inMemory.contains(n.id())) {
+    if (s.machine.gpu.threads == 0 || !hasProductRows(s, n, v)) return false;
+    const RowTimes times = timesOfRows(n, s.uses.rootShape(s.uses.of(n)[0]), s.machine);
+    if (times.held <= times.kept) return false;
+    s.inMemory.insert({n.id(), {*v.rows, times}});
+  }
+  const PricedRows& known = s.inMemory.at(n.id());
+  v.rows = known.plan, v.times = known.times;
+  return true;
+}
 
 // From here on reductions have a fate.
 bool hasNoWork(FusionState&, UOp n, Verdict&) { return isMovement(n.op()) || work(n) == 0; }
@@ -86,7 +97,7 @@ bool isDotOperand(FusionState& s, UOp n, Verdict&) { return s.dotOperands.contai
 bool isNarrowFactor(FusionState& s, UOp n, Verdict&) {
   const bool widens =
       n.op() == Op::Cast && n.dtype() == DType::F32 && info(n.src(0).dtype()).bits == 16 && isFloat(n.src(0).dtype());
-  return s.narrowProducts && widens && std::ranges::all_of(s.uses.of(n), &Use::inReduce);
+  return s.machine.narrowProducts && widens && std::ranges::all_of(s.uses.of(n), &Use::inReduce);
 }
 bool hasDearRows(FusionState& s, UOp n, Verdict& v) {
   const bool isSweptAgain = s.uses.of(n).size() > 1 && s.costs.ofElement(n) >= kTranscendentalCost;
@@ -113,6 +124,7 @@ constexpr FusionRule kFusionRules[] = {
     {Keep, "its kernel would be too large", isTooLarge},
     {Fuse, kNoChoice, isIndex},
     {Fuse, "no element of it is computed twice", isOnlyProduct},
+    {Keep, "products with tiles of their own take less time than its rows in one kernel", isFasterInMemory},
     {Rows, "reductions of its kernel sweep over its rows", hasProductRows},
     {Keep, "its kernel computes another product", isHoisted},
     {Keep, "it would be computed more than once", isReduce},
@@ -138,8 +150,8 @@ std::string_view toText(Fate fate) {
   return kFates[static_cast<size_t>(fate)];
 }
 
-FusionState::FusionState(UOp sink, int64_t heldBytes)
-    : heldBytes(heldBytes), order(toposort(sink)), isIndexMath(indexMath(order, idsBelow(order))),
+FusionState::FusionState(UOp sink, const GraphMachine& machine)
+    : machine(machine), order(toposort(sink)), isIndexMath(indexMath(order, idsBelow(order))),
       isCut(isIndexMath.size()), uses(isIndexMath.size()), costs(isIndexMath.size()) {}
 
 void FusionState::beginWalk() {

@@ -1,5 +1,6 @@
 // The table of what fusion decides by: for each value, the first rule that fits says what becomes of it, and why.
 #pragma once
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -17,21 +18,26 @@ namespace svod {
 enum class Fate : uint8_t { Fuse, Keep, Rows };
 std::string_view toText(Fate fate);
 
+struct PricedRows {
+  RowPlan plan;
+  RowTimes times;
+};
+
 /// What is known while fusion walks the graph. Sets hold node ids where nothing else is said.
 struct FusionState {
-  FusionState(UOp sink, int64_t heldBytes);
+  FusionState(UOp sink, const GraphMachine& machine);
 
-  int64_t heldBytes;              // of a row at most that a kernel holds
-  bool narrowProducts = false;    // tensor cores multiply factors before they are widened
+  const GraphMachine& machine;
   std::vector<UOp> order;         // sources before their users
   std::vector<bool> isIndexMath;  // by node id: every kernel computes these for itself
   std::vector<bool> isCut;        // by node id: kept, as its kernel would be too large
   FusionUses uses;
   FusionCosts costs;
-  std::set<uint32_t> isOperand;            // values that kinds with kernels of their own read whole
-  std::set<uint32_t> dotOperands;          // bf16 that dot product instructions take as it is
-  std::set<uint32_t> productOf;            // numbers of roots that compute a long reduction for each of their elements
-  std::set<uint32_t> rowProducts, noRows;  // owners of kernels that hold rows of a product, or none
+  std::set<uint32_t> isOperand;             // values that kinds with kernels of their own read whole
+  std::set<uint32_t> dotOperands;           // bf16 that dot product instructions take as it is
+  std::set<uint32_t> productOf;             // numbers of roots that compute a long reduction for each of their elements
+  std::set<uint32_t> rowProducts, noRows;   // owners of kernels that hold rows of a product, or none
+  std::map<uint32_t, PricedRows> inMemory;  // products of a GPU whose rows are not held, found by an earlier walk
 
   /// Forgets what a walk found, but not what is cut, refused or taken as it is.
   void beginWalk();
@@ -44,6 +50,7 @@ struct Verdict {
   bool mayFuse = true, mayKeep = true;
   std::optional<RowPlan> rows = {};
   std::optional<KeepOrFuse> cost = {};
+  std::optional<RowTimes> times = {};  // of rows on a GPU
 };
 
 /// The first rule of the table whose `fits` is true decides. `fits` may leave in the verdict what it found on the way:

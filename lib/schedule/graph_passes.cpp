@@ -27,7 +27,7 @@ std::vector<Bf16Product> dotsOf(UOp root, const GraphJob& job) {
 Result<UOp> unroll(UOp root, PassContext& cx) { return unrollLoops(jobOf(cx).model, root, jobOf(cx).decisions); }
 
 Result<UOp> lateNormalize(UOp root, PassContext& cx) {
-  return normalizeLate(jobOf(cx).model, root, cx.numerics, jobOf(cx).decisions);
+  return normalizeLate(jobOf(cx).model, root, cx.numerics, jobOf(cx).options.machine, jobOf(cx).decisions);
 }
 
 Result<UOp> winograd(UOp root, PassContext& cx) {
@@ -42,15 +42,13 @@ Result<UOp> rescaleSums(UOp root, PassContext& cx) {
 }
 
 Result<UOp> splitReduces(UOp root, PassContext& cx) {
-  return splitReduces(jobOf(cx).model, root, cx.numerics, jobOf(cx).decisions);
+  return splitReduces(jobOf(cx).model, root, cx.numerics, jobOf(cx).options.machine, jobOf(cx).decisions);
 }
 
 Result<UOp> layOut(UOp root, PassContext& cx) {
   GraphJob& job = jobOf(cx);
   const std::vector<Bf16Product> dots = dotsOf(root, job);
-  const Fusion fusion =
-      chooseFusion(job.model, root,
-                   {job.uncut, dots, job.options.machine.heldBytes, job.options.machine.narrowProducts}, job.decisions);
+  const Fusion fusion = chooseFusion(job.model, root, {job.uncut, dots, job.options.machine}, job.decisions);
   return layOutForReaders(job.model, root, fusion.kept, job.uncut, job.options.machine, job.decisions);
 }
 
@@ -61,9 +59,7 @@ Result<UOp> dotOperands(UOp root, PassContext& cx) {
 
 Result<UOp> fuse(UOp root, PassContext& cx) {
   GraphJob& job = jobOf(cx);
-  job.fusion = chooseFusion(job.model, root,
-                            {job.uncut, job.dots, job.options.machine.heldBytes, job.options.machine.narrowProducts},
-                            job.decisions);
+  job.fusion = chooseFusion(job.model, root, {job.uncut, job.dots, job.options.machine}, job.decisions);
   for (const Decision& decision : job.fusion->decisions) job.decisions.decide(decision);
   return root;
 }

@@ -4,6 +4,14 @@
 
 namespace svod {
 
+/// Of a GPU. All are 0 where a processor runs the kernels.
+struct GraphGpu {
+  double threads = 0;  // that hide the latency of memory, where all of them have work
+  double bytes = 0;    // between all units and memory, per nanosecond
+  double lanes = 0;    // multiply-adds of all single lanes per nanosecond
+  double cores = 0;    // those of the tensor cores, of f16 and bf16
+};
+
 /// Bytes. The defaults describe a core with vectors of 64 bytes and 1 MiB of second level cache.
 struct GraphMachine {
   int64_t runBytes = 128;         // that are best written as one: two vectors, or what the threads of a warp write
@@ -13,6 +21,7 @@ struct GraphMachine {
   int64_t viewBytes = 1;          // a part of a buffer that begins at a multiple of them is used where it lies
   bool narrowProducts = false;    // tensor cores multiply f16 and bf16 that are widened in the graph
   bool bf16Dots = false;          // sums of products of bf16 become dot product instructions
+  GraphGpu gpu = {};
 };
 
 }  // namespace svod

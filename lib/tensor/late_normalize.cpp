@@ -103,7 +103,7 @@ UOp normalizedAfter(Graph& g, UOp sum, int factor) {
 
 }  // namespace
 
-UOp normalizeLate(Model& model, UOp sink, Numerics numerics, Decisions& decisions) {
+UOp normalizeLate(Model& model, UOp sink, Numerics numerics, const GraphMachine& machine, Decisions& decisions) {
   if (numerics == Numerics::Strict) return sink;
   Graph& g = *model.graph;
   const std::vector<UOp> order = toposort(sink);
@@ -113,7 +113,10 @@ UOp normalizeLate(Model& model, UOp sink, Numerics numerics, Decisions& decision
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
     const int factor = normalizedFactor(node, readers);
     if (factor < 0) return same;
-    const bool isEarly = decide.decide("divide", node, placesToDivide(node, factor), 0, "a result has many terms") == 1;
+    const bool isOfGpu = machine.gpu.threads > 0;
+    const bool isEarly =
+        decide.decide("divide", node, placesToDivide(node, factor), isOfGpu ? 1 : 0,
+                      isOfGpu ? "where the rows are made, memory takes the time" : "a result has many terms") == 1;
     return isEarly ? same : normalizedAfter(g, same, factor);
   });
 }

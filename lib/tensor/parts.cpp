@@ -6,6 +6,22 @@
 
 namespace svod {
 
+double timeOf(const GpuReduction& r, int64_t parts, const GraphGpu& gpu) {
+  constexpr double kPartBytes = 8;  // written and read
+  const auto count = static_cast<double>(parts);
+  const double share = std::min(1.0, count * r.results * r.threads / gpu.threads);
+  return r.bytes / gpu.bytes / share +
+         (parts > 1 ? parameters::kGpuKernel + count * r.results * kPartBytes / gpu.bytes : 0);
+}
+
+int64_t partsFor(const GpuReduction& r, int64_t extent, const GraphGpu& gpu) {
+  int64_t parts = 1;
+  while (static_cast<double>(parts) * r.results * r.threads < gpu.threads &&
+         extent / (2 * parts) >= parameters::kTermsOfGpuPart && parts < parameters::kMostGpuParts)
+    parts *= 2;
+  return timeOf(r, 1, gpu) >= parameters::kWorthParts * timeOf(r, parts, gpu) ? parts : 1;
+}
+
 UOp inParts(Graph& g, UOp x, int32_t axis, int64_t parts) {
   std::vector<UOp> dims(x.shape().begin(), x.shape().end());
   dims[static_cast<size_t>(axis)] = g.index(parts);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "tensor/graph_machine.h"
 #include "tensor/node_names.h"
 
 namespace svod {
@@ -27,6 +28,17 @@ Monoid monoidOf(Graph& graph, Op op);
 /// stored, so that the parts have a kernel of their own, which threads share; then merged.
 Monoid::Values reducedInParts(Graph& graph, const Monoid& monoid, UOp terms, std::span<const int32_t> axes,
                               int32_t partAxis);
+
+/// What a reduction takes on a GPU.
+struct GpuReduction {
+  double bytes;    // that are read
+  double results;  // of one part
+  double threads;  // that share one of them
+};
+/// Nanoseconds: threads are idle where results are few; those of parts take another kernel.
+double timeOf(const GpuReduction& reduction, int64_t parts, const GraphGpu& gpu);
+/// How many parts give all threads work, a power of two; 1 where fewer kernels take less time.
+int64_t partsFor(const GpuReduction& reduction, int64_t extent, const GraphGpu& gpu);
 
 /// What a number of parts costs (tensor/work.h); none: not known.
 using CostOfParts = std::function<std::optional<double>(int64_t parts)>;

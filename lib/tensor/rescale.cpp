@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "support/integers.h"
 #include "tensor/parts.h"
 #include "tensor/softmax.h"
 #include "tensor/work.h"
@@ -42,8 +43,21 @@ std::optional<ExpSum> expSumOf(Graph& g, UOp n) {
 
 bool isNear(int64_t partBytes, const GraphMachine& machine) { return kNearPart * partBytes <= machine.sweepBytes; }
 
+GpuReduction onGpu(const ExpSum& e) {
+  const auto rows = static_cast<double>(e.sum.maxNumel());
+  const bool isInner = static_cast<size_t>(e.axis) + 1 == e.x.rank();
+  return {static_cast<double>(memoryBytes(e.x.dtype(), e.x.maxNumel())), rows, isInner ? kRowThreads : kColumnThreads};
+}
+
+/// Near to the number that gives all threads work; 0 for one.
+int64_t partsOnGpu(const ExpSum& e, const GraphMachine& machine) {
+  const int64_t extent = e.x.dim(e.axis), wanted = partsFor(onGpu(e), extent, machine.gpu);
+  return wanted > 1 ? divisorWithin(extent, std::max<int64_t>(2, wanted / 2), 2 * wanted - 1) : 0;
+}
+
 /// Into how many equal parts a row goes; 0 for none.
 int64_t partsOf(const ExpSum& e, const GraphMachine& machine) {
+  if (machine.gpu.threads > 0) return partsOnGpu(e, machine);
   const int64_t extent = e.x.dim(e.axis), rows = e.sum.maxNumel(), rowBytes = memoryBytes(e.x.dtype(), extent);
   const bool isShared = rows <= kFewRows && extent >= kSharedRow && rows * extent >= kSharedElements;
   if (rowBytes < kFarRow * machine.sweepBytes && !isShared) return 0;
@@ -55,6 +69,7 @@ int64_t partsOf(const ExpSum& e, const GraphMachine& machine) {
 /// Loads from memory: maximum, sum and quotients each sweep over a row that no cache holds; over parts that stay in
 /// one, the first two are a single sweep.
 double costOf(const ExpSum& e, int64_t parts, const GraphMachine& machine) {
+  if (machine.gpu.threads > 0) return timeOf(onGpu(e), parts, machine.gpu);
   const bool isCached = parts > 1 && isNear(memoryBytes(e.x.dtype(), e.x.dim(e.axis)) / parts, machine);
   return (isCached ? 2 : 3) * kLoadCost * static_cast<double>(e.x.maxNumel());
 }

@@ -3,12 +3,13 @@
 #include "ir/model.h"
 #include "ir/numerics.h"
 #include "support/decision.h"
+#include "tensor/graph_machine.h"
 
 namespace svod {
 
 /// Rewrites Reduce nodes whose input is much larger than their result, and products of matrices with many terms for
 /// each of few results: partial results over equal parts of the terms, in a buffer, and a second Reduce over the parts.
 /// Floats are left alone in strict mode, where the order of additions is fixed.
-UOp splitReduces(Model& model, UOp sink, Numerics numerics, Decisions& decisions);
+UOp splitReduces(Model& model, UOp sink, Numerics numerics, const GraphMachine& machine, Decisions& decisions);
 
 }  // namespace svod

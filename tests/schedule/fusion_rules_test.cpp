@@ -15,7 +15,9 @@ struct RuleCase {
   const char* graph;
   Numerics numerics = Numerics::Contract;
   bool narrowProducts = false;
+  GraphGpu gpu = {};
 };
+constexpr GraphGpu kGpu = {67584, 3350, 29652, 308340};
 
 constexpr const char* kAttention =
     "input q: f32[8, 512, 64]\ninput k: f32[8, 512, 64]\ninput v: f32[8, 512, 64]\noutput y = attention(q, k, v)";
@@ -29,6 +31,8 @@ const RuleCase kCases[] = {
      "output y = d * d + sin(d) * cos(d) + tan(d) + d * d * d + exp(d) + sqrt(d) + log(d) + sigmoid(d) + tanh(d)"},
     {"no element of it is computed twice", "input x: f32[4, 64]\noutput y = softmax(x)"},
     {"reductions of its kernel sweep over its rows", kAttention},
+    {"products with tiles of their own take less time than its rows in one kernel", kAttention, Numerics::Contract,
+     true, kGpu},
     {"its kernel computes another product",
      "input x: f32[64, 64]\ninput u: f32[64, 64]\ninput w: f32[64, 64]\noutput y = silu(matmul(x, u)) * matmul(x, w)"},
     {"it would be computed more than once", "input x: f32[64, 64]\noutput y = matmul(matmul(x, x), x)"},
@@ -57,7 +61,8 @@ const RuleCase kCases[] = {
 
 std::set<std::string> reasonsIn(const RuleCase& c) {
   Model model = modelOf(std::string(c.graph) + "\n");
-  const GraphMachine machine{.narrowProducts = c.narrowProducts, .bf16Dots = c.numerics == Numerics::Fast};
+  const GraphMachine machine{
+      .narrowProducts = c.narrowProducts, .bf16Dots = c.numerics == Numerics::Fast, .gpu = c.gpu};
   auto schedule = makeSchedule(model, {c.numerics, machine, {}, {}});
   REQUIRE(schedule);
   std::set<std::string> reasons;

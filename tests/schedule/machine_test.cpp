@@ -74,3 +74,38 @@ TEST_CASE("rows are held in a kernel where its own memory has room for them") {
   CHECK(launches(4096 * 4) == 1);
   CHECK(launches(4096 * 4 - 1) > 1);
 }
+
+namespace {
+
+constexpr GraphMachine kGpu = {.heldBytes = 227 << 10, .narrowProducts = true, .gpu = {67584, 3350, 29652, 308340}};
+
+}  // namespace
+
+TEST_CASE("rows of attention are held on a GPU where a second and a third kernel would take longer") {
+  const auto launches = [&](int queries) {
+    const std::string n = std::to_string(queries);
+    Model model = modelOf("input q: f16[2, " + n + ", 64]\ninput k: f16[2, " + n + ", 64]\ninput v: f16[2, " + n +
+                          ", 64]\noutput y = attention(q, k, v)\n");
+    auto schedule = makeSchedule(model, {Numerics::Contract, kGpu, {}, {}});
+    REQUIRE(schedule);
+    return schedule->items.size();
+  };
+  CHECK(launches(32) > 1);  // rows so short are never held
+  CHECK(launches(128) == 1);
+  CHECK(launches(1024) == 3);
+}
+
+TEST_CASE("reductions go in parts on a GPU where their results leave threads without work") {
+  const auto parts = [](const std::string& text) { return decided(text + "\n", "parts", kGpu); };
+  CHECK(parts("input x: f32[1000003, 3]\noutput y = sum(x, axes=0)") == "1024");
+  CHECK(parts("input x: f32[4096, 4096]\noutput y = sum(x, axes=0)") == "4");
+  CHECK(parts("input x: f32[8, 1000000]\noutput y = sum(x, axes=1)") == "100");
+  CHECK(parts("input x: f32[131072, 128]\noutput y = reduce_max(x, axes=0)") == "128");
+  CHECK(parts("input p: f16[8, 1, 4096]\ninput v: f16[8, 4096, 128]\noutput y = matmul(p, v)") == "16");
+  CHECK(parts("input x: f32[4099, 4097]\noutput y = reduce_max(x)") == "4099");
+  CHECK(parts("input x: f32[4, 320, 64, 64]\noutput y = mean(reshape(x, shape=[4, 32, 40960]), axes=2)") == "5");
+  CHECK(parts("input x: f32[4096, 4096]\noutput y = sum(x, axes=1)") == "1");
+  CHECK(parts("input x: f32[1, 4096]\noutput y = sum(x, axes=1)") == "1");
+  CHECK(parts("input a: f16[4096, 4096]\ninput b: f16[4096, 4096]\noutput y = matmul(a, b)") == "1");
+  CHECK(decided("input x: f32[64, 32000]\noutput y = softmax(x)\n", "rescale", kGpu) == "10");
+}

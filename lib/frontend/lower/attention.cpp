@@ -59,7 +59,9 @@ Results lowerAttention(OpCall& call) {
   kT = permute(k, order);
   Tensor scores = masked(call, matrixProduct(q, kT, wide) * scale);
   if (!scores) return Tensor();
-  return cast(matrixProduct(softmaxOf(scores, -1), v, wide), isFloat(result) ? result : DType::F32);
+  Tensor weights = softmaxOf(scores, -1);
+  if (v.dtype() == DType::F16 || v.dtype() == DType::BF16) weights = cast(weights, v.dtype());
+  return cast(matrixProduct(weights, v, wide), isFloat(result) ? result : DType::F32);
 }
 
 Results lowerEmbedding(OpCall& call) {
