@@ -211,7 +211,8 @@ Tensor Rooms::scattered(UOp node) {
     indices.push_back(at);
   }
   Tensor updates = last.rank() > 0 ? fitted(value(last), dims) : value(last);
-  return scatter(node.argAs<ReduceArg>().op, value(node.src(0)), indices, updates);
+  const auto& [op, distinct] = node.argAs<ReduceArg>();
+  return scatter(op, value(node.src(0)), indices, updates, !distinct.empty());
 }
 
 }  // namespace svod

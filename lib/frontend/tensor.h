@@ -204,8 +204,8 @@ Tensor gather(Tensor x, std::span<const Tensor> indices);
 /// gather along one axis: the dims of `positions` take the place of that axis.
 Tensor take(Tensor x, int axis, Tensor positions);
 /// base with base[index..[p]] = op(base[..], updates[p]) for every p in row-major order; Op::Store replaces.
-/// Positions out of range are left out.
-Tensor scatter(Op op, Tensor base, std::span<const Tensor> indices, Tensor updates);
+/// Positions out of range are left out. `areDistinct`: no two updates go to one place, so that any order will do.
+Tensor scatter(Op op, Tensor base, std::span<const Tensor> indices, Tensor updates, bool areDistinct = false);
 /// Adds `size` to negative positions.
 Tensor wrapNegative(Tensor positions, Dim size);
 

@@ -1,5 +1,6 @@
 // Reductions, indexing and what keeps or fetches whole values: each checks its operands, then becomes one node.
 #include <algorithm>
+#include <numeric>
 
 #include "frontend/operands.h"
 #include "support/suggest.h"
@@ -106,7 +107,7 @@ Tensor take(Tensor x, int axis, Tensor positions) {
   return gather(x, indices);
 }
 
-Tensor scatter(Op op, Tensor base, std::span<const Tensor> indices, Tensor updates) {
+Tensor scatter(Op op, Tensor base, std::span<const Tensor> indices, Tensor updates, bool areDistinct) {
   base = settled(base);
   if (!base || !updates || !oneIndexPerAxis(*base.builder(), base, indices) || !canFold(op, base)) return {};
   GraphBuilder& b = *base.builder();
@@ -118,7 +119,9 @@ Tensor scatter(Op op, Tensor base, std::span<const Tensor> indices, Tensor updat
   if (src.empty() || !updates || b.failed()) return {};
   src.insert(src.begin(), base.node());
   src.push_back(updates.node());
-  return b.wrap(b.graph().make(Op::Scatter, base.dtype(), src, ReduceArg{op, {}}));
+  std::vector<int32_t> axes(areDistinct ? static_cast<size_t>(updates.rank()) : 0);
+  std::iota(axes.begin(), axes.end(), 0);
+  return b.wrap(b.graph().make(Op::Scatter, base.dtype(), src, ReduceArg{op, axes}));
 }
 
 Tensor wrapNegative(Tensor positions, Dim size) {

@@ -141,11 +141,15 @@ UOp reloop(Graph& graph, UOp sink, std::span<const Reloop> loops) { return Reloo
 
 namespace {
 
-// No store changes what another iteration reads, so an iteration may run twice.
+// No store changes what another iteration reads, or writes later in an order that counts, so an iteration may run
+// twice.
 bool mayRepeat(UOp sink) {
   std::vector<UOp> written, read;
-  for (UOp n : toposort(sink))
+  for (UOp n : toposort(sink)) {
+    const auto isSerial = [](UOp r) { return axisType(r) == AxisType::Serial; };
+    if (n.op() == Op::End && std::ranges::any_of(n.src().subspan(1), isSerial)) return false;
     if (n.op() == Op::Load || n.op() == Op::Store) (n.op() == Op::Load ? read : written).push_back(storageOf(n.src(0)));
+  }
   return std::ranges::none_of(read, [&](UOp s) { return std::ranges::find(written, s) != written.end(); });
 }
 

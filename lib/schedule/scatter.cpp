@@ -1,5 +1,7 @@
 #include "schedule/scatter.h"
 
+#include <algorithm>
+
 #include "symbolic/symbolic.h"
 #include "tensor/packing.h"
 
@@ -18,6 +20,23 @@ UOp oldContent(Graph& g, UOp address, std::span<const UOp> loops, UOp gate, DTyp
   return isPacked(dtype) ? elementOf(g, old, dtype) : old;
 }
 
+/// Whether iterations of `loop` write to different elements, whatever the other loops count: it is the position along
+/// an axis.
+bool isPosition(Graph& g, UOp loop, std::span<const UOp> at) {
+  return std::ranges::any_of(at, [&](UOp index) { return simplify(g, index) == loop; });
+}
+
+/// Loops whose iterations never write to one element may run in any order.
+UOp withFreeLoops(Graph& g, UOp sink, std::span<const UOp> loops, std::span<const UOp> at, bool isDistinct) {
+  std::vector<UOp> from, to;
+  for (UOp r : loops) {
+    if (r.op() != Op::Range || !(isDistinct || isPosition(g, r, at))) continue;
+    from.push_back(r);
+    to.push_back(g.range(r.src(0), r.argAs<AxisArg>().id, AxisType::Loop));
+  }
+  return substitute(g, sink, from, to);
+}
+
 }  // namespace
 
 UOp scatterUpdates(Graph& g, KernelBuilder& builder, UOp scatter, const Storage& storage) {
@@ -31,9 +50,11 @@ UOp scatterUpdates(Graph& g, KernelBuilder& builder, UOp scatter, const Storage&
     if (d.inside) gate = gate ? g.alu(Op::And, {gate, d.inside}) : d.inside;
   }
   UOp address = builder.memory().addressIn(storage, at), v = builder.value(updates, loops, UOp());
-  const Op combine = scatter.argAs<ReduceArg>().op;
+  const auto& [combine, distinct] = scatter.argAs<ReduceArg>();
   if (combine != Op::Store) v = g.alu(combine, {oldContent(g, address, loops, gate, scatter.dtype()), v});
-  return builder.finish(builder.memory().storeAt(address, v, gate), loops);
+  UOp sink = builder.finish(builder.memory().storeAt(address, v, gate), loops);
+  if (isPacked(scatter.dtype())) return sink;  // neighbours share a byte
+  return withFreeLoops(g, sink, loops, at, !distinct.empty());
 }
 
 }  // namespace svod

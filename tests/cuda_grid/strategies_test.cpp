@@ -50,6 +50,20 @@ TEST_CASE("every class of kernels is right on the grid, and needs all its synchr
   }
 }
 
+TEST_CASE("updates of a scatter are right where many threads make them") {
+  for (const char* graph :
+       {"input x: f32[2, 530]\na, b = sort(x)\noutput a\noutput b\n",
+        "input x: f32[70, 40]\ninput u: f32[33, 40]\np = reshape(arange(stop=66, step=2), shape=[33, 1])\n"
+        "output y = scatter_nd(x, p, u, mode=add, distinct=true)\n",
+        "input x: f32[9, 70]\ninput i: i64[5, 1]\ninput u: f32[5, 70]\noutput y = scatter_nd(x, i, u, mode=add)\n",
+        "input x: f32[9, 70]\ninput i: i64[9, 20]\ninput u: f32[9, 20]\n"
+        "output y = scatter_elements(x, i, u, axis=1)\n"}) {
+    INFO(graph);
+    Model model = modelOf(graph);
+    checkOnGrid(model, "");
+  }
+}
+
 TEST_CASE("parts of buffers are used where they lie only where vectors are aligned") {
   for (const char* part : {"1:65", "4:68"}) {
     Model model = modelOf("input x: f32[72]\nt = contiguous(x * x)\na = contiguous(t[" + std::string(part) +

@@ -109,3 +109,22 @@ TEST_CASE("reductions go in parts on a GPU where their results leave threads wit
   CHECK(parts("input a: f16[4096, 4096]\ninput b: f16[4096, 4096]\noutput y = matmul(a, b)") == "1");
   CHECK(decided("input x: f32[64, 32000]\noutput y = softmax(x)\n", "rescale", kGpu) == "10");
 }
+
+TEST_CASE("updates that never go to one place run in any order") {
+  const auto serial = [](const std::string& text) {
+    Model model = modelOf(text + "\n");
+    auto schedule = makeSchedule(model, {});
+    REQUIRE(schedule);
+    int loops = 0;
+    for (const Kernel& kernel : schedule->kernels)
+      for (UOp n : toposort(kernel.sink)) loops += n.op() == Op::Range && n.argAs<AxisArg>().type == AxisType::Serial;
+    return loops;
+  };
+  const std::string rows = "input x: f32[9, 8]\ninput i: i64[5, 1]\ninput u: f32[5, 8]\n";
+  CHECK(serial(rows + "output y = scatter_nd(x, i, u, mode=add)") == 1);
+  CHECK(serial(rows + "output y = scatter_nd(x, i, u, mode=add, distinct=true)") == 0);
+  CHECK(serial("input x: f32[6, 9]\ninput i: i64[6, 4]\ninput u: f32[6, 4]\n"
+               "output y = scatter_elements(x, i, u, axis=1)") == 1);
+  CHECK(serial("input x: f32[9]\ninput i: i64[4, 2]\ninput u: f32[4, 2]\noutput y = scatter_at(x, i, u)") == 2);
+  CHECK(serial("input x: f32[3, 600]\na, b = sort(x)\noutput a") == 0);
+}

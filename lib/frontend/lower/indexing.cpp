@@ -99,7 +99,7 @@ Results lowerScatterElements(OpCall& call) {
       !call.require(positions.rank() == x.rank() && haveShape(call, updates.dims(), positions.dims()),
                     "positions and updates must have one shape, with as many axes as x"))
     return Tensor();
-  return scatter(scatterOp(call), x, elementIndices(call, x, positions, axis), updates);
+  return scatter(scatterOp(call), x, elementIndices(call, x, positions, axis), updates, call.flag("distinct"));
 }
 
 Results lowerScatterNd(OpCall& call) {
@@ -111,13 +111,14 @@ Results lowerScatterNd(OpCall& call) {
   Dims want = positions.dims().slice(0, positions.rank() - 1) + x.dims().slice(named, x.rank());
   if (!call.require(haveShape(call, updates.dims(), want), "updates must have the shape " + describe(want)))
     return Tensor();
-  return scatter(scatterOp(call), x, indices, updates);
+  return scatter(scatterOp(call), x, indices, updates, call.flag("distinct"));
 }
 
 Results lowerGatherAt(OpCall& call) { return gather(call.arg(0), call.operands.subspan(1)); }
 
 Results lowerScatterAt(OpCall& call) {
-  return scatter(scatterOp(call), call.arg(0), call.operands.subspan(1, call.count() - 2), call.arg(call.count() - 1));
+  return scatter(scatterOp(call), call.arg(0), call.operands.subspan(1, call.count() - 2), call.arg(call.count() - 1),
+                 call.flag("distinct"));
 }
 
 Results lowerOneHot(OpCall& call) {

@@ -64,7 +64,7 @@ Keyed Sorter::place(Keyed in, Tensor places, const Dims& dims) const {
   indices.push_back(places);
   auto put = [&](Tensor values) {
     Tensor empty = b_.full(dims, b_.constant(Scalar::ofInt(DType::Bool, 0)));
-    return scatter(Op::Store, cast(empty, values.dtype()), indices, values);
+    return scatter(Op::Store, cast(empty, values.dtype()), indices, values, true);
   };
   return {put(in.keys), put(in.positions)};
 }

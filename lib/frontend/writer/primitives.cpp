@@ -137,7 +137,10 @@ std::vector<Definition> Definitions::ways(UOp node) {
     case Op::Bitcast: return {{std::string(toText(node.op())), operands, {{"dtype", node.dtype()}}, {}}};
     case Op::Iota: return {{"iota", {}, {{"size", Dim(g, node.src(0))}}, {}}};
     case Op::Gather: return {{"gather_at", operands, {}, {}}};
-    case Op::Scatter: return {{"scatter_at", operands, {{"mode", modeName(node.argAs<ReduceArg>().op)}}, {}}};
+    case Op::Scatter: {
+      const auto& [op, distinct] = node.argAs<ReduceArg>();
+      return {{"scatter_at", operands, {{"mode", modeName(op)}, {"distinct", !distinct.empty()}}, {}}};
+    }
     case Op::Reduce: return reduceWays(node, node);
     case Op::Contiguous: return {{"contiguous", operands, {}, {}}};
     case Op::Copy: return {{"copy", operands, {{"device", std::string(node.argAs<NameArg>().name)}}, {}}};
