@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <thread>
 
 #include "common/model_text.h"
 #include "common/temp_folder.h"
@@ -161,6 +162,29 @@ TEST_CASE("What is measured of a kernel comes from its code") {
   CHECK(measure.compare(plain).outcome == Outcome::Loses);
   CHECK(measure.time(broken, 0).outcome == Outcome::CompileFailed);
   CHECK(!measure.isOver());
+}
+
+TEST_CASE("The search ends so early that what is fastest can be compared before the deadline") {
+  using Clock = CpuMeasure::Clock;
+  const struct {
+    const char* graph;
+    std::chrono::milliseconds before;  // the deadline: less than what is kept
+  } cases[] = {
+      {kProduct, std::chrono::milliseconds(20)},
+      {"input a: f32[400, 400]\ninput b: f32[400, 400]\noutput y = matmul(a, b)\n", std::chrono::milliseconds(80)}};
+  for (const auto& [graph, before] : cases) {
+    INFO(graph);
+    Bench bench(graph);
+    const Clock::time_point deadline = Clock::now() + std::chrono::seconds(4);
+    CpuMeasure measure(*bench.kernel, bench.options, bench.folder / "", deadline);
+    const std::vector<OptOp> usual = optsOf(bench.kernel->choice);
+    REQUIRE(measure.begin({usual, toText(usual), "-O1", 0, {}}));
+    const Clock::time_point begun = Clock::now(), mostKept = deadline - (deadline - begun) / 4;
+    const bool isOver = measure.isOver();
+    CHECK((!isOver || Clock::now() >= mostKept));
+    std::this_thread::sleep_until(deadline - before);
+    CHECK(measure.isOver());
+  }
 }
 
 TEST_CASE("Errors are told from what the interpreter says, where it is near and small kernels are asked for") {

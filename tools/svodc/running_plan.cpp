@@ -141,10 +141,15 @@ std::vector<HostTensor> RunningPlan::results() const {
   return all;
 }
 
+std::vector<std::span<const std::byte>> RunningPlan::bound() const {
+  std::vector<std::span<const std::byte>> all(inputs_.begin(), inputs_.end());
+  all.insert(all.end(), outputs_.begin(), outputs_.end());
+  return all;
+}
+
 void RunningPlan::coolDown() const {
-  for (std::span<const std::byte> block : allocated_) coolCaches(block);
-  for (const auto* blocks : {&inputs_, &outputs_})
-    for (const AlignedBytes& block : *blocks) coolCaches(block);
+  for (std::span<const std::byte> block : working()) coolCaches(block);
+  for (std::span<const std::byte> block : bound()) coolCaches(block);
   for (const std::vector<std::byte>& block : memory_.memory) coolCaches(block);
 }
 

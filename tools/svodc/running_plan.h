@@ -28,6 +28,11 @@ class RunningPlan {
   std::map<std::string, double> kernelTimes();
   /// What the last run wrote, by Plan::outputs.
   std::vector<HostTensor> results() const;
+  /// What it works in: the blocks that the runtime asked for, of which those for arenas of two huge pages and more
+  /// begin at one.
+  std::span<const std::span<std::byte>> working() const { return allocated_; }
+  /// What lies in memory of its user: inputs, then outputs. Each begins at a line.
+  std::vector<std::span<const std::byte>> bound() const;
   /// Nothing that it reads or writes is in a cache afterwards.
   void coolDown() const;
 
