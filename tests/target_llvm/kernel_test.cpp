@@ -254,6 +254,30 @@ TEST_CASE("vectors of two lines go past the caches wherever a line begins") {
   }
 }
 
+TEST_CASE("vectors that go past the caches one after the other do so behind one test") {
+  Maker m;
+  const UOp past = m.g.make(Op::Param, DType::F32, {m.i64(64)}, SlotArg{0, Space::Stream}), in = m.param(1, 64);
+  std::vector<UOp> stores;
+  for (const int64_t first : {0, 16, 32}) {
+    const UOp read = m.g.load(m.at(in, m.ramp(m.i64(first), 16)));
+    stores.push_back(m.store(m.at(past, m.ramp(m.i64(first), 16)), m.g.alu(Op::Mul, {read, read})));
+  }
+  const LinearKernel kernel = kernelOf(m.g.make(Op::Group, DType::Void, stores), "squares");
+  const CpuTarget cpu = makeCpuTarget("x86_64-unknown-linux-gnu", "skylake-avx512").value();
+  const LlvmModule module = emitLlvm(std::span(&kernel, 1), cpu).value();
+  const std::string text = emitObject(*module.module, cpu, OptLevel::O1, CodeKind::Assembly).value();
+  CHECK(count(text, "vmovntps") == 3);
+  CHECK(count(text, "$63,") == 1);
+  CHECK(count(text, "\tj") <= 2);
+  const std::vector<float> given = counting(64);
+  alignas(64) float memory[80];
+  for (const size_t from : {0, 4}) {
+    std::ranges::fill(memory, -1.0f);
+    run(kernel, {memory + from, const_cast<float*>(given.data())});
+    for (size_t i = 0; i < 64; ++i) CHECK(memory[from + i] == (i < 48 ? given[i] * given[i] : -1));
+  }
+}
+
 TEST_CASE("strict numerics round after every operation") {
   Maker m;
   const LinearKernel kernel = tileKernel(m, 16, Numerics::Strict);

@@ -56,13 +56,25 @@ Status KernelEmitter::run() {
     if (!isAddress && node.dtype() != DType::Void && llvmType(context_, node.dtype(), 1) == nullptr)
       return refuse(node, "its dtype has no register form");
     if (node.dtype() == DType::BF16 && node.op() != Op::Bitcast) return refuse(node, "only dot products take bf16");
+    if (!mayPassStreams(node)) emitStreams();
     SVOD_TRY(values_[node.id()], emit(node));
   }
+  emitStreams();
   if (!loops_.empty())
     return fail(Diag::CompileFailed, "internal error in kernel '" + kernel_.name + "': a loop is not closed");
-  if (streams_) builder_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);  // before others may read
+  if (needsFence_) builder_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);  // before others may read
   builder_.CreateRetVoid();
   return {};
+}
+
+// Whether it may come before stores past the caches that stand before it in the list: it neither reads what they write
+// nor opens or closes a loop. Stores see to that themselves.
+bool KernelEmitter::mayPassStreams(UOp node) const {
+  if (node.op() == Op::Range || node.op() == Op::End) return false;
+  const UOp storage = node.op() == Op::Load ? storageOf(node.src(0)) : UOp();
+  return !storage || storage.op() != Op::Param || std::ranges::none_of(kernel_.params, [&](const KernelParam& p) {
+    return p.param && p.param.argAs<SlotArg>().slot == storage.argAs<SlotArg>().slot && (p.inPlace || p.written);
+  });
 }
 
 void KernelEmitter::startFunction() {

@@ -29,6 +29,12 @@ class KernelEmitter {
     llvm::MDNode *scope = nullptr, *others = nullptr;
   };
 
+  /// A store past the caches that waits for others beside it.
+  struct Streamed {
+    UOp index;
+    llvm::Value* stored;
+  };
+
   void startFunction();
   void layOutLocals();
   void makeScopes();
@@ -60,7 +66,8 @@ class KernelEmitter {
   llvm::Instruction* tag(llvm::Instruction* access, UOp index);
   llvm::Align alignmentOf(UOp index) const;
   bool mayStream(UOp index, llvm::Type* type) const;
-  void storeStreamed(UOp index, llvm::Value* stored);
+  bool mayPassStreams(UOp node) const;
+  void emitStreams();
 
   /// The value of `node`, repeated when it is a scalar and `lanes` says vector.
   llvm::Value* value(UOp node, int lanes);
@@ -78,7 +85,8 @@ class KernelEmitter {
   std::vector<llvm::Value*> values_;         // by node id
   std::vector<bool> isOperand_;              // by node id: used by anything but an address
   std::vector<bool> isRounded_;              // by node id: a product that becomes an f16
-  bool streams_ = false;                     // some stores go past the caches
+  std::vector<Streamed> streams_;            // in the order of the list
+  bool needsFence_ = false;                  // some stores go past the caches
   std::vector<Loop> loops_;                  // open ones, outermost first
   std::map<uint32_t, int64_t> localOffset_;  // by node id of the Buffer
   std::map<uint32_t, Storage> storages_;     // by node id of the Param or Buffer

@@ -97,12 +97,13 @@ Status KernelEmitter::emitStore(UOp node) {
     stored = builder_.CreateZExt(stored, llvmMemoryType(context_, DType::Bool, lanes));
   const bool gated = node.srcCount() == 3;
   if (gated && node.src(2).lanes() > lanes) return refuse(node, "the gate has more lanes than the address");
-  if (!isContiguous(index) || (gated && node.src(2).lanes() > 1)) {
-    storeMasked(index, stored, gated ? value(node.src(2), lanes) : nullptr);
+  if (!gated && isContiguous(index) && mayStream(index, stored->getType())) {
+    streams_.push_back({index, stored});
     return {};
   }
-  if (!gated && mayStream(index, stored->getType())) {
-    storeStreamed(index, stored);
+  emitStreams();
+  if (!isContiguous(index) || (gated && node.src(2).lanes() > 1)) {
+    storeMasked(index, stored, gated ? value(node.src(2), lanes) : nullptr);
     return {};
   }
   llvm::BasicBlock* join = nullptr;
@@ -129,33 +130,45 @@ bool KernelEmitter::mayStream(UOp index, llvm::Type* type) const {
   return streams && bytes >= 16 && std::has_single_bit(bytes) && multipleOf(first) % index.lanes() == 0;
 }
 
-// Where the memory of the caller begins is known only by a run: one test, then whole vectors go past the caches. What
-// is longer than a line is several stores, which lie in lines of their own.
-void KernelEmitter::storeStreamed(UOp index, llvm::Value* stored) {
+// Where the memory of the caller begins is known only by a run: one test for stores that follow each other, so that
+// what computes them stays one block, then whole vectors go past the caches. What is longer than a line is several
+// stores, which lie in lines of their own.
+void KernelEmitter::emitStreams() {
+  if (streams_.empty()) return;
   constexpr uint64_t kLine = 64;
-  const uint64_t bytes = std::min<uint64_t>(module_.getDataLayout().getTypeStoreSize(stored->getType()), kLine);
+  const auto aligned = [&](const Streamed& s) {
+    return llvm::Align(std::min<uint64_t>(module_.getDataLayout().getTypeStoreSize(s.stored->getType()), kLine));
+  };
   llvm::Value* misaligned = nullptr;
   {
     const llvm::IRBuilderBase::InsertPointGuard restore(builder_);
     builder_.SetInsertPoint(entryEnd_);
-    llvm::Value* begin = builder_.CreatePtrToInt(value(storageOf(index)), builder_.getInt64Ty());
-    misaligned = builder_.CreateIsNotNull(builder_.CreateAnd(begin, bytes - 1));
+    for (const Streamed& s : streams_) {
+      llvm::Value* begin = builder_.CreatePtrToInt(value(storageOf(s.index)), builder_.getInt64Ty());
+      llvm::Value* rest = builder_.CreateAnd(begin, aligned(s).value() - 1);
+      misaligned = misaligned == nullptr ? rest : builder_.CreateOr(misaligned, rest);
+    }
+    misaligned = builder_.CreateIsNotNull(misaligned);
   }
   auto* stream = llvm::BasicBlock::Create(context_, "stream", function_);
   auto* plain = llvm::BasicBlock::Create(context_, "plain", function_);
   auto* join = llvm::BasicBlock::Create(context_, "join", function_);
   builder_.CreateCondBr(misaligned, plain, stream);
   builder_.SetInsertPoint(stream);
-  auto* past = builder_.CreateAlignedStore(stored, value(index), llvm::Align(bytes));
-  past->setMetadata(llvm::LLVMContext::MD_nontemporal,
-                    llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(builder_.getInt32(1))));
-  tag(past, index);
+  auto* isPast = llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(builder_.getInt32(1)));
+  for (const Streamed& s : streams_) {
+    auto* past = builder_.CreateAlignedStore(s.stored, value(s.index), aligned(s));
+    past->setMetadata(llvm::LLVMContext::MD_nontemporal, isPast);
+    tag(past, s.index);
+  }
   builder_.CreateBr(join);
   builder_.SetInsertPoint(plain);
-  tag(builder_.CreateAlignedStore(stored, value(index), alignmentOf(index)), index);
+  for (const Streamed& s : streams_)
+    tag(builder_.CreateAlignedStore(s.stored, value(s.index), alignmentOf(s.index)), s.index);
   builder_.CreateBr(join);
   builder_.SetInsertPoint(join);
-  streams_ = true;
+  streams_.clear();
+  needsFence_ = true;
 }
 
 void KernelEmitter::storeMasked(UOp index, llvm::Value* stored, llvm::Value* mask) {
