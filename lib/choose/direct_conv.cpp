@@ -21,18 +21,6 @@ struct Slide {
   uint32_t line;  // the loop over the lines of one copy
 };
 
-// Applies the copy for `lines` lines at a time. The loop over those; nothing where an opt does not apply.
-std::optional<uint32_t> copyWindows(Chooser& c, const Windows& w, int64_t lines) {
-  std::vector<uint32_t> inside;
-  if (!enterTile(c, w.line, lines, inside) || !enterTile(c, w.column, maxExtent(w.column), inside)) return std::nullopt;
-  if (!orderLoops(c, w, inside)) return std::nullopt;
-  PackArgs copy{w.slot, {}};
-  for (UOp r : w.taps) copy.axes.push_back(c.numberOf(idOf(r)));
-  for (uint32_t id : inside) copy.axes.push_back(c.numberOf(id));
-  if (!c.apply(OptKind::Window, copy, "one copy, padding included, serves all taps and filters")) return std::nullopt;
-  return inside[0];
-}
-
 // As many lines per copy as stay in a part of the cache, and the results in registers that take the fewest cycles.
 std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
   std::optional<Slide> best;
@@ -43,7 +31,7 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
     if (parts > 1 && n == ceilDiv(lines, parts - 1)) continue;
     if (best && parts > parameters::kSlideTiles * c.caps.workers) break;
     Slide slide{c, {}, 0};
-    const std::optional<uint32_t> line = copyWindows(slide.copied, w, n);
+    const std::optional<uint32_t> line = copyLines(slide.copied, w, n);
     if (!line) continue;
     slide.line = *line;
     if (slide.copied.facts().fills.empty()) continue;

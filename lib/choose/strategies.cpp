@@ -6,6 +6,7 @@
 #include "choose/collapse_loops.h"
 #include "choose/direct_conv.h"
 #include "choose/dot_products.h"
+#include "choose/filter_lanes.h"
 #include "choose/grid.h"
 #include "choose/grid_product.h"
 #include "choose/grid_rows.h"
@@ -115,6 +116,10 @@ constexpr Strategy kStrategies[] = {
      "loads, the copy and reading the weights. Not where no copy fits half of the second level cache, or "
      "windows that skip elements fill vectors badly",
      On::Cpu, LoopOrder::Free, copiesWindows, slideOverCopy},
+    {"filter-lanes",
+     "the same copy, as many lines of it as fit half of the second level cache, with lanes along filters where weights "
+     "are constant: no lane is idle between lines, and results are turned in registers before they are stored",
+     On::Cpu, LoopOrder::Free, copiesWindows, multiplyFilters},
     {"im2col",
      "the other convolutions of 16 filters or more: what every tap reads is packed (`pack`), and with its "
      "axes merged the rest is a matrix product, whose loop nests are chosen below",

@@ -26,4 +26,15 @@ bool orderLoops(Chooser& c, const Windows& w, std::span<const uint32_t> inside) 
   return std::ranges::is_sorted(order.axes) || c.apply(OptKind::Order, order, "all filters use one copy of the input");
 }
 
+std::optional<uint32_t> copyLines(Chooser& c, const Windows& w, int64_t lines) {
+  std::vector<uint32_t> inside;
+  if (!enterTile(c, w.line, lines, inside) || !enterTile(c, w.column, maxExtent(w.column), inside)) return std::nullopt;
+  if (!orderLoops(c, w, inside)) return std::nullopt;
+  PackArgs copy{w.slot, {}};
+  for (UOp r : w.taps) copy.axes.push_back(c.numberOf(idOf(r)));
+  for (uint32_t id : inside) copy.axes.push_back(c.numberOf(id));
+  if (!c.apply(OptKind::Window, copy, "one copy, padding included, serves all taps and filters")) return std::nullopt;
+  return inside[0];
+}
+
 }  // namespace svod

@@ -1,5 +1,6 @@
-// Copies of what windows read: what direct convolution and im2col share.
+// Copies of what windows read: what the strategies for convolutions share.
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,5 +13,8 @@ namespace svod {
 bool enterTile(Chooser& chooser, UOp loop, int64_t amount, std::vector<uint32_t>& inside);
 /// Lines of other tiles, then filters, then what is inside of a tile.
 bool orderLoops(Chooser& chooser, const Windows& windows, std::span<const uint32_t> inside);
+/// Applies the copy (`window`) for so many lines at a time, whole ones. The loop over those; nothing where an opt does
+/// not apply.
+std::optional<uint32_t> copyLines(Chooser& chooser, const Windows& windows, int64_t lines);
 
 }  // namespace svod

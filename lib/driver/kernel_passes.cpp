@@ -107,11 +107,12 @@ constexpr Pass kKernelPasses[] = {
     {"merge-loops", "one loop for reductions that can share it", Stage::Lowered, Stage::Lowered, merge},
     // Copies and lanes have constants where ranges stood, and merged loops share what was computed in each.
     {"symbolic-late", "fold what expansion made constant", Stage::Lowered, Stage::Lowered, symbolicLate, true},
-    // From simplified indices it is seen which loads lie within a few vectors, and which stores fill gaps.
+    // From simplified indices it is seen which loads lie within a few vectors, and which stores are neighbours.
     {"strided-loads", "gathers within a few vectors, and transposed blocks, as contiguous loads and shuffles",
      Stage::Lowered, Stage::Lowered, contiguousLoads, true},
-    {"strided-stores", "stores that fill the gaps of each other as shuffles and contiguous stores", Stage::Lowered,
-     Stage::Lowered, contiguousStores, true},
+    {"strided-stores",
+     "stores that fill the gaps of each other, and transposed blocks, as shuffles and contiguous stores",
+     Stage::Lowered, Stage::Lowered, contiguousStores, true},
     // After strided-stores, which decides what the vectors that are stored are.
     {"line-stores", "stores whose lanes go on in the next line as two masked ones of neighbours", Stage::Lowered,
      Stage::Lowered, storesByLine, true},

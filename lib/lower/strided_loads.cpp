@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "lower/transposed_lanes.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -144,8 +145,7 @@ class StridedLoads {
     return rows[place.row];
   }
 
-  // Element (lane l, row u) starts in register l mod n at position u of run l / n. Each round exchanges one bit of the
-  // register number with one bit of the position; after log2(n) rounds the register number is u and the lane l.
+  // Element (lane l, row u) starts in register l mod n at position u of run l / n.
   std::vector<UOp> transposed(const Gather& gather, DType dtype, int64_t row, size_t n) {
     size_t width = gather.lanes.size();
     std::vector<UOp> registers;
@@ -154,25 +154,12 @@ class StridedLoads {
       for (size_t l = r; l < width; l += n) {
         UOp run = g_.load(addressOf(gather, gather.lanes[l] - row, n));
         if (n == width) registers.push_back(run);
-        for (size_t u = 0; u < n; ++u) lanes.push_back(lane(run, u));
+        for (size_t u = 0; u < n; ++u) lanes.push_back(laneOf(g_, run, u));
       }
       if (n < width) registers.push_back(g_.make(Op::Stack, dtype, lanes));
     }
-    for (size_t bit = 1; bit < n; bit *= 2)
-      for (size_t r = 0; r < n; ++r)
-        if ((r & bit) == 0) exchange(registers[r], registers[r | bit], width, bit);
+    transposeLanes(g_, registers);
     return registers;
-  }
-
-  void exchange(UOp& a, UOp& b, size_t width, size_t bit) {
-    std::vector<UOp> low, high;
-    for (size_t i = 0; i < width; ++i) {
-      UOp from = (i & bit) == 0 ? a : b;
-      low.push_back(lane(from, i & ~bit)), high.push_back(lane(from, i | bit));
-    }
-    UOp first = g_.make(Op::Stack, a.dtype(), low);
-    b = g_.make(Op::Stack, a.dtype(), high);
-    a = first;
   }
 
   // ---- windows
@@ -192,7 +179,7 @@ class StridedLoads {
         if (!lanes[l] && gather.lanes[l] >= start && gather.lanes[l] < start + length) mine.push_back(l);
       if (mine.empty()) continue;
       UOp window = masked ? maskedWindow(gather, load, mine, start, length) : plainWindow(gather, load, start, length);
-      for (size_t l : mine) lanes[l] = lane(window, static_cast<size_t>(gather.lanes[l] - start));
+      for (size_t l : mine) lanes[l] = laneOf(g_, window, static_cast<size_t>(gather.lanes[l] - start));
     }
     return g_.make(Op::Stack, load.dtype(), lanes);
   }
@@ -207,7 +194,7 @@ class StridedLoads {
     std::vector<UOp> gates(static_cast<size_t>(length), g_.boolean(false));
     for (size_t l : mine) {
       UOp& gate = gates[static_cast<size_t>(gather.lanes[l] - start)];
-      UOp own = load.src(2).op() == Op::Stack ? load.src(2).src(l) : lane(load.src(2), l);
+      UOp own = load.src(2).op() == Op::Stack ? load.src(2).src(l) : laneOf(g_, load.src(2), l);
       gate = gate.isConst() ? own : g_.alu(Op::Or, {gate, own});
     }
     UOp address = addressOf(gather, start, gates.size());
@@ -218,9 +205,6 @@ class StridedLoads {
   UOp addressOf(const Gather& gather, int64_t offset, size_t length) {
     UOp ramp = g_.make(Op::Ramp, DType::Index, {gather.place(g_, offset)}, SlotArg{static_cast<uint32_t>(length)});
     return g_.indexInto(gather.storage, {&ramp, 1});
-  }
-  UOp lane(UOp vector, size_t i) {
-    return g_.make(Op::Lane, vector.dtype(), {vector}, SlotArg{static_cast<uint32_t>(i), Space::Reg});
   }
 
   Graph& g_;

@@ -1,12 +1,14 @@
-// Stores whose lanes are not neighbours in memory, but fill the gaps of each other, as contiguous stores of
-// shuffles.
+// Stores whose lanes are not neighbours in memory, but those of each other, as contiguous stores of shuffles.
 #pragma once
 #include "ir/graph.h"
 
 namespace svod {
 
-/// Lowered stage in, Lowered stage out. Where the stores of one loop body write every second (fourth, eighth)
-/// element each and all elements together, they become as many stores of neighbours. Cannot fail.
+/// Lowered stage in, Lowered stage out. Rewrites the stores of one loop body of two kinds:
+/// - every second (fourth, eighth) element each, and all elements together: as many stores of neighbours;
+/// - lanes far apart, and a run of neighbours for each lane (a tile that is transposed): a store of neighbours for each
+///   lane, after a network of two-operand shuffles.
+/// Cannot fail.
 UOp storeStrides(Graph& graph, UOp sink);
 
 }  // namespace svod

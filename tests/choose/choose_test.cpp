@@ -161,6 +161,7 @@ TEST_CASE("Every seed of a kernel keeps its value, and of short kernels the firs
         if (machine == 1) caps.l1Bytes = 1 << 10, caps.l2Bytes = 1 << 12;
         if (machine > 1) caps.workgroups = true, caps.threads = false;
         if (machine == 3) caps.cores = tensorCoresOf(GpuFamily::Metal, 7);
+        if (machine == 0 && kernel.name.starts_with("conv2d")) caps.constants = {2};
         if (sizes.k == 18 && kernel.name != "matmul") continue;     // terms enough for panels
         if (sizes.n == 36 && kernel.name != "transpose") continue;  // enough for squares
         if (machine > 1 && sizes.n != (machine == 2 ? 7 : 13) && sizes.n != 36) continue;
@@ -191,6 +192,24 @@ TEST_CASE("Every seed of a kernel keeps its value, and of short kernels the firs
     INFO(branch.name);
     CHECK(branches.count(branch.name) == 1);
   }
+}
+
+TEST_CASE("Convolutions with constant weights have a seed whose lanes are filters, in tiles that waste none") {
+  const auto seed = [](UOp (*build)(Graph&, const Sizes&), const Sizes& sizes, const Caps& caps) {
+    Graph g;
+    for (const auto& [choice, time] : seedsOf(g, build(g, sizes), caps))
+      if (choice.strategy == "filter-lanes") return toText(optsOf(choice));
+    return std::string();
+  };
+  Caps weights = avx512();
+  weights.constants = {2}, weights.threads = false;
+  CHECK(seed(buildConv2d, {64, 7, 7}, weights) ==
+        "window(1,k0,k1,k2,n1,n2) vector(p1.k2,8) upcast(p1.k2,0) vector(n0,16) upcast(n0,2) upcast(n2,7) "
+        "unroll(k2,3) unroll(k1,3) unroll(k0,2)");
+  CHECK_THAT(seed(buildConv2d, {48, 14, 14}, weights), Catch::Contains("upcast(n0,3) upcast(n2,7)"));
+  CHECK_THAT(seed(buildConv2dStep2, {64, 28, 28}, weights), Catch::StartsWith("window("));
+  CHECK(seed(buildConv2d, {64, 7, 7}, avx512()).empty());  // weights lie across the lanes
+  CHECK(seed(buildConv2d, {15, 7, 7}, weights).empty());   // less than a vector
 }
 
 TEST_CASE("The chosen seed is the first, or one that is expected to be clearly faster") {

@@ -58,6 +58,17 @@ TEST_CASE("Blocks and streams, preferred where caches are small, compute the sam
     CHECK_THAT(chosen(buildAttention, s), Catch::Contains("hold(") && Catch::Contains("kblock("));
 }
 
+TEST_CASE("Convolutions whose lanes are filters compute the same") {
+  Caps caps = capsOf(nativeCpu(), Numerics::Contract);
+  caps.constants = {2};
+  for (auto build : {buildConv2d, buildConv2dStep2, buildDeepConv2d, buildDilatedConv2d})
+    for (Sizes s : {Sizes{32, 7, 7}, Sizes{35, 14, 13}, Sizes{64, 9, 1}}) {
+      Graph g;
+      for (const auto& [choice, time] : seedsOf(g, build(g, s), caps))
+        if (choice.strategy == "filter-lanes") requireSame(build, s, optsOf(choice), caps);
+    }
+}
+
 TEST_CASE("Rows that lie across memory, turned where they do not stay in cache, compute the same") {
   Caps caps = capsOf(nativeCpu(), Numerics::Contract);
   caps.l1Bytes = 4 << 10;

@@ -1,0 +1,67 @@
+#include "choose/filter_lanes.h"
+
+#include <algorithm>
+
+#include "choose/copy_lanes.h"
+#include "choose/unroll.h"
+#include "cost/filter_tile.h"
+#include "cost/levels.h"
+#include "facts/accesses.h"
+#include "facts/local_buffers.h"
+#include "facts/reduces.h"
+
+namespace svod {
+
+namespace {
+
+// Weights: what a product reads that depends on filters and taps.
+bool areWeightsInLanes(const Chooser& c, const Windows& w) {
+  const UOp filter = w.filters.back();
+  return std::ranges::all_of(c.facts().accesses, [&](const Access& a) {
+    if (a.isStore || !a.node.dependsOn(filter) ||
+        std::ranges::none_of(w.taps, [&](UOp r) { return a.node.dependsOn(r); }))
+      return true;
+    return a.slot && (c.isLaidOut(*a.slot) || strideOf(a, filter) == 1);
+  });
+}
+
+// The kernel with a copy of as many lines as stay in the cache, evenly dealt; nothing where not even one does.
+std::optional<Chooser> copied(const Chooser& c, const Windows& w) {
+  const int64_t lines = maxExtent(w.line);
+  for (int64_t parts = 1, last = 0; parts <= lines; ++parts) {
+    const int64_t n = ceilDiv(lines, parts);
+    if (n == last) continue;
+    last = n;
+    Chooser trial = c;
+    if (!copyLines(trial, w, n) || trial.facts().fills.empty()) return std::nullopt;
+    if (fillBytes(trial.facts().fills[0]) <= residentBytes(c.caps)) return trial;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool multiplyFilters(Chooser& c) {
+  const Windows w = *windowsToCopy(c.facts(), c.caps);
+  if (!w.line || w.elementBytes < 4 || w.filters.empty() || !areWeightsInLanes(c, w)) return false;
+  const UOp filter = w.filters.back();
+  const int64_t lanes = c.caps.vectorBytes / w.elementBytes;
+  if (lanes < 2 || maxExtent(filter) < lanes) return false;
+  std::optional<Chooser> trial = copied(c, w);
+  if (!trial) return false;
+  int64_t taps = 1;
+  for (UOp r : w.taps) taps *= maxExtent(r);
+  const std::optional<FilterTile> tile = bestFilterTile({maxExtent(filter), maxExtent(w.column), taps, lanes}, c.caps);
+  if (!tile) return false;
+  vectorizeWindows(*trial, w.slot);
+  if (!trial->apply(OptKind::Vector, idOf(filter), lanes, "weights of neighbouring filters are neighbours"))
+    return false;
+  if (tile->vectors > 1) trial->apply(OptKind::Upcast, idOf(filter), tile->vectors, "vectors share what windows read");
+  if (tile->columns > 1)
+    trial->apply(OptKind::Upcast, idOf(w.column), tile->columns, "columns share the weights they read");
+  unrollInnermost(*trial, reduceOver(trial->facts(), trial->range(idOf(filter))), tile->vectors * tile->columns);
+  c.keep(std::move(*trial));
+  return true;
+}
+
+}  // namespace svod
