@@ -97,12 +97,13 @@ constexpr int64_t kMostL3PerCore = 8 << 20;
 // Features come from the machine itself; throughput figures from the row of the table that describes it best.
 CpuTarget readHost(std::string_view triple, Arch arch) {
   const std::string vendor = hostVendor();
+  const auto present = hostCpuFeatures();
   const CpuRow* best = &baseline(arch);
   for (const CpuRow& row : kCpus)
-    if (row.arch == arch && (row.vendor.empty() || row.vendor == vendor) && missingCpuFeatures(featuresOf(row)).empty())
+    if (row.arch == arch && (row.vendor.empty() || row.vendor == vendor) &&
+        missingCpuFeatures(featuresOf(row), present).empty())
       best = &row;
   CpuTarget cpu = fromRow(*best, triple);
-  const auto present = hostCpuFeatures();
   cpu.features.assign(present.begin(), present.end());
   std::sort(cpu.features.begin(), cpu.features.end());
   const HostCaches caches = hostCaches();

@@ -1,6 +1,7 @@
 #include "support/cpu_features.h"
 
 #include <algorithm>
+#include <array>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -26,21 +27,40 @@ constexpr X86Feature kFeatures[] = {
 #undef X86
 };
 
-bool cpuidBit(uint32_t leaf, uint32_t subleaf, int reg, int bit) {
-  uint32_t regs[4] = {};
-  if (__get_cpuid_max(leaf & 0x80000000u, nullptr) < leaf) return false;
-  // A subleaf beyond the count in subleaf 0 may repeat another leaf's data on old CPUs.
-  if (subleaf > 0) {
-    __cpuid_count(leaf, 0, regs[0], regs[1], regs[2], regs[3]);
-    if (regs[0] < subleaf) return false;
+/// Asks for each leaf once: on a virtual machine an answer takes tens of microseconds.
+class Cpuid {
+ public:
+  bool bit(uint32_t leaf, uint32_t subleaf, int reg, int bit) {
+    auto at = std::ranges::find_if(known_, [&](const Leaf& l) { return l.leaf == leaf && l.subleaf == subleaf; });
+    if (at == known_.end()) at = known_.insert(at, {leaf, subleaf, ask(leaf, subleaf)});
+    return ((at->regs[static_cast<size_t>(reg)] >> bit) & 1) != 0;
   }
-  __cpuid_count(leaf, subleaf, regs[0], regs[1], regs[2], regs[3]);
-  return ((regs[reg] >> bit) & 1) != 0;
-}
 
-uint64_t savedState() {
+ private:
+  using Registers = std::array<uint32_t, 4>;
+  struct Leaf {
+    uint32_t leaf, subleaf;
+    Registers regs;
+  };
+
+  static Registers ask(uint32_t leaf, uint32_t subleaf) {
+    Registers regs{};
+    if (__get_cpuid_max(leaf & 0x80000000u, nullptr) < leaf) return {};
+    // A subleaf beyond the count in subleaf 0 may repeat another leaf's data on old CPUs.
+    if (subleaf > 0) {
+      __cpuid_count(leaf, 0, regs[0], regs[1], regs[2], regs[3]);
+      if (regs[0] < subleaf) return {};
+    }
+    __cpuid_count(leaf, subleaf, regs[0], regs[1], regs[2], regs[3]);
+    return regs;
+  }
+
+  std::vector<Leaf> known_;
+};
+
+uint64_t savedState(Cpuid& cpuid) {
   constexpr int kOsxsaveBit = 27;
-  if (!cpuidBit(1, 0, 2, kOsxsaveBit)) return 0;
+  if (!cpuid.bit(1, 0, 2, kOsxsaveBit)) return 0;
   uint32_t low = 0, high = 0;
   __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return (uint64_t{high} << 32) | low;
@@ -49,14 +69,15 @@ uint64_t savedState() {
 }  // namespace
 
 std::vector<std::string_view> hostCpuFeatures() {
-  const uint64_t saved = savedState();
+  Cpuid cpuid;
+  const uint64_t saved = savedState(cpuid);
   const auto usable = [saved](SavedState state) {
     const auto needed = static_cast<uint64_t>(state);
     return (saved & needed) == needed;
   };
   std::vector<std::string_view> names;
   for (const X86Feature& f : kFeatures)
-    if (usable(f.state) && cpuidBit(f.leaf, f.subleaf, f.reg, f.bit)) names.push_back(f.name);
+    if (usable(f.state) && cpuid.bit(f.leaf, f.subleaf, f.reg, f.bit)) names.push_back(f.name);
   return names;
 }
 
