@@ -8,6 +8,7 @@
 #include "cost/gpu_tiles.h"
 #include "facts/loop_pairs.h"
 #include "facts/reduces.h"
+#include "ir/gpu_op.h"
 #include "ir/tensor_core_form.h"
 
 namespace svod {
@@ -22,6 +23,12 @@ struct Product {
 
 bool isUnitAlong(const KernelFacts& kernel, UOp loop) {
   return std::ranges::any_of(kernel.accesses, [&](const Access& a) { return a.isStore && strideOf(a, loop) == 1; });
+}
+
+std::vector<Access> resultsOf(const KernelFacts& kernel) {
+  std::vector<Access> stores = kernel.accesses;
+  std::erase_if(stores, [](const Access& a) { return !a.isStore; });
+  return stores;
 }
 
 std::optional<Product> productOf(const KernelFacts& kernel, UOp sum) {
@@ -153,6 +160,8 @@ bool tileLoops(Chooser& c, const Plan& plan, const GpuTile& tile, const TensorCo
     for (int64_t steps : {core ? left : std::min<int64_t>(4, left), int64_t{2}})
       if (steps > 1 && left % steps == 0 && c.apply(OptKind::Unroll, k, steps, "terms written out")) break;
   }
+  if (tile.isStashed)
+    c.apply(OptKind::Stash, ParamSlot{*resultsOf(c.facts())[0].slot}, "rows of the result leave in whole lines");
   return true;
 }
 
@@ -170,6 +179,10 @@ std::vector<Candidate> candidatesOf(const Chooser& c, const Plan& plan, const Pr
   GpuProduct shape{1, maxExtent(c.range(plan.m)), maxExtent(c.range(plan.n)), maxExtent(c.range(plan.k[0])),
                    byteSize(product.rows.dtype())};
   shape.batch = std::max<int64_t>(1, others / std::max<int64_t>(1, shape.m * shape.n));
+  const std::vector<Access> results = resultsOf(c.facts());
+  shape.resultBytes = byteSize(results[0].node.src(1).dtype());
+  const int64_t together = kAccessBytes / shape.resultBytes;
+  shape.stashes = results.size() == 1 && togetherAlong(results[0], c.range(plan.n), together) == together;
   std::vector<Candidate> found;
   for (const TensorCore* core : cores) {
     shape.core = core;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "cost/parameters.h"
 #include "ir/gpu_op.h"
@@ -66,6 +67,21 @@ double stepCycles(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const double issued = p.core ? (kGpuStep + kGpuPerProduct * productsOf(p, t)) * warpsPerCore(p, t) : 0;
   const double l2 = filled / l2PerClock, most = std::max({multiplying, shared, l2, issued});
   return most + kGpuBeside * (multiplying + shared + l2 + issued - most) + kGpuMeet;
+}
+
+/// Cycles in which a unit moves the results of tensor cores of one workgroup to memory, by the lines that each access
+/// of a warp touches and by what goes through memory of the workgroup. Lanes hold two neighbours of each of 8 rows; of
+/// words in sectors that are half full they exchange every other one, and then write to 4 rows.
+double resultCycles(const GpuProduct& p, const GpuTile& t) {
+  if (!p.core) return 0;
+  constexpr int64_t kLine = 128, kSector = 32, kRows = 8;
+  const int64_t bytes = t.m * t.n * p.resultBytes, pair = 2 * p.resultBytes * kWarpLanes;
+  const bool isExchanged = pair / kRows < kSector;
+  const double pairs = ratio(bytes, pair), lines = isExchanged ? kRows / 2.0 : kRows;
+  if (!t.isStashed) return pairs * (lines + (isExchanged ? 0.5 : 0));
+  // Wider pairs of neighbouring rows meet in banks.
+  const double written = ratio(bytes, kLine) * (isExchanged ? 1 : 2), read = ratio(bytes, kLine);
+  return written + read + ratio(bytes, std::min(kLine, t.n * p.resultBytes)) + kGpuMeet;
 }
 
 bool hasCopies(const GpuTarget& gpu) { return hasGpuOp("cp_async16", gpu.family, gpu.generation); }
@@ -158,7 +174,8 @@ double cyclesOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const auto hidden = [&](int64_t resident) {
     return std::max(1.0, std::sqrt(wanted / static_cast<double>(std::max<int64_t>(1, resident * independent))));
   };
-  const double block = static_cast<double>(ceilDiv(p.k, t.k)) * stepCycles(p, t, gpu) + addingCycles(t);
+  const double block =
+      static_cast<double>(ceilDiv(p.k, t.k)) * stepCycles(p, t, gpu) + addingCycles(t) + resultCycles(p, t);
   return static_cast<double>(full) * (static_cast<double>(groups) * block * hidden(groups) + kGpuStartCycles) +
          (last > 0 ? static_cast<double>(last) * block * hidden(last) + kGpuStartCycles : 0);
 }
@@ -172,10 +189,15 @@ std::vector<GpuTile> tilesFor(const GpuProduct& p, const GpuTarget& gpu) {
   const std::vector<GpuTile> all = !p.core            ? tilesOfLanes(gpu)
                                    : isOfWarpgroup(p) ? tilesOfWarpgroups(p, gpu)
                                                       : tilesOfWarps(p, gpu);
-  for (const GpuTile& each : all) {
-    if (!fits(p, each, gpu)) continue;
-    const GpuTile tile = withFreeStage(p, each, gpu);
-    found.push_back({tile, cyclesOf(p, tile, gpu)});
+  for (GpuTile each : all) {
+    std::optional<Priced> best;  // of results that go out directly, and of stashed ones
+    for (const bool isStashed : {false, true}) {
+      each.isStashed = isStashed;
+      if ((isStashed && !(p.core && p.stashes)) || !fits(p, each, gpu)) continue;
+      const GpuTile tile = withFreeStage(p, each, gpu);
+      if (const double cycles = cyclesOf(p, tile, gpu); !best || cycles < best->cycles) best = {tile, cycles};
+    }
+    if (best) found.push_back(*best);
   }
   std::ranges::stable_sort(found, {}, &Priced::cycles);
   std::vector<GpuTile> tiles;

@@ -67,7 +67,7 @@ CoreTile coreTileOf(UOp sink) {
   std::vector<UOp> closed;
   CoreTile tile;
   for (UOp n : toposort(sink))
-    if (n.op() == Op::End)
+    if (n.op() == Op::End || n.op() == Op::Fill)
       for (UOp r : n.src().subspan(1))
         if (std::ranges::find(closed, r) == closed.end()) closed.push_back(r);
   std::ranges::sort(closed, {}, [](UOp r) { return r.argAs<AxisArg>().id; });

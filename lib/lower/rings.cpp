@@ -23,9 +23,15 @@ UOp behindPrefetches(UOp storage) {
   return storage;
 }
 
-bool isSequential(UOp range) {
-  const AxisType type = range.argAs<AxisArg>().type;
-  return type == AxisType::Loop || type == AxisType::Reduce || type == AxisType::Serial;
+/// The loop of a reduce, and the only one, in which a ring is filled: it turns with that. Null where there is none.
+UOp loopOf(UOp filled) {
+  UOp loop;
+  for (UOp r : filled.ranges()) {
+    if (r.argAs<AxisArg>().type != AxisType::Reduce) continue;
+    if (loop) return {};
+    loop = r;
+  }
+  return loop;
 }
 
 std::vector<UOp> effectsIn(UOp effect) {
@@ -72,8 +78,9 @@ class Ring {
   }
 
   UOp run(UOp sink) {
-    if (UOp wait = stages_ > 2 ? waitForRings(sink, loop_, filled_) : UOp()) {
-      sink = leaveUnderWay(g_, sink, wait, loop_);
+    underWay_ = stages_ > 2 ? waitForRings(sink, loop_, filled_) : UOp();
+    if (underWay_) {
+      sink = leaveUnderWay(g_, sink, underWay_);
       --ahead_;  // the stage of the iteration before is read as well
     }
     std::vector<UOp> after = loopsAround(sink, loop_);
@@ -212,6 +219,7 @@ class Ring {
       const std::vector<UOp> outer(src.begin() + 1, at), inner(at + 1, src.end());
       UOp body = closed(g_, src[0], inner);
       UOp end = g_.make(Op::End, DType::Void, {g_.make(Op::Group, DType::Void, {body, next}), loop_});
+      if (underWay_) end = allDone(g_, underWay_, end);
       if (outer.empty() && end.ranges().empty()) return end;
       std::vector<UOp> meet{end};
       if (!byThreads_.empty()) {
@@ -227,7 +235,7 @@ class Ring {
 
   Graph& g_;
   const GpuTarget& gpu_;
-  UOp loop_;
+  UOp loop_, underWay_;  // what waits for products of the iteration before, null where none are under way
   std::vector<UOp> filled_, buffers_;
   std::vector<size_t> byThreads_;  // of `filled_`: what no bulk copy fills
   int64_t stages_ = 0;             // the fewest that one of them has: they turn together
@@ -243,18 +251,17 @@ UOp turnRings(Graph& graph, UOp sink, const GpuTarget& gpu) {
     uint32_t nextRange = 0;
     for (UOp n : toposort(sink)) {
       if (n.op() == Op::Range) nextRange = std::max(nextRange, n.argAs<AxisArg>().id + 1);
-      if (isFilledRing(n) && (filled.empty() || n.ranges()[0] == filled[0].ranges()[0])) filled.push_back(n);
+      if (isFilledRing(n) && (filled.empty() || loopOf(n) == loopOf(filled[0]))) filled.push_back(n);
     }
     if (filled.empty()) return sink;
-    sink = Ring(graph, gpu, filled[0].ranges()[0], filled, nextRange).run(sink);
+    sink = Ring(graph, gpu, loopOf(filled[0]), filled, nextRange).run(sink);
   }
 }
 
 UOp keepRings(Graph& graph, UOp sink) {
   std::vector<UOp> from, to;
   for (UOp n : toposort(sink)) {
-    const bool turns = isFilledRing(n) && std::ranges::count_if(n.ranges(), isSequential) == 1;
-    if (!isFilledRing(n) || turns) continue;
+    if (!isFilledRing(n) || loopOf(n)) continue;
     SlotArg arg = n.src(0).argAs<SlotArg>();
     arg.ring = 0;
     from.push_back(n.src(0)), to.push_back(graph.make(Op::Buffer, n.dtype(), n.src(0).src(), arg));

@@ -5,7 +5,8 @@
 
 namespace svod {
 
-/// Lowered stage in and out, before hardware indices: rings that are not filled in one loop alone become plain buffers.
+/// Lowered stage in and out, before hardware indices: rings that are not filled in one loop of a
+/// reduce become plain buffers.
 UOp keepRings(Graph& graph, UOp sink);
 
 /// Lowered stage in and out, behind grid-indices and merge-loops. A Local buffer with a ring of d stages is filled d -

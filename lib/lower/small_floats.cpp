@@ -38,8 +38,16 @@ UOp SmallFloats::bits(UOp x, DType format) {
     Scalar rounded = Scalar::ofFloat(format, x.constant().asFloat());
     return emitter_.graph.constant(Scalar::fromBits(memoryDType(format), rounded.storageBits()));
   }
-  auto it = unrounded_.find(x.id());
-  return encodeFloat(ex(it == unrounded_.end() ? x : it->second), format);
+  return encodeFloat(ex(unrounded(x)), format);
+}
+
+UOp SmallFloats::unrounded(UOp x) const {
+  if (const auto it = unrounded_.find(x.id()); it != unrounded_.end()) return it->second;
+  if (x.op() != Op::Stack) return x;
+  std::vector<UOp> lanes;
+  for (UOp s : x.src()) lanes.push_back(unrounded(s));
+  const bool areAlike = std::ranges::all_of(lanes, [&](UOp s) { return s.dtype() == lanes[0].dtype(); });
+  return areAlike ? emitter_.graph.make(Op::Stack, lanes[0].dtype(), lanes) : x;
 }
 
 UOp SmallFloats::isOf(DType format, UOp x) {

@@ -37,6 +37,8 @@ class SmallFloats {
   UOp compute(Op op, DType format, std::vector<UOp> src);
 
  private:
+  /// What was rounded to it, lane by lane; itself where nothing was.
+  UOp unrounded(UOp x) const;
   Ex ex(UOp x) { return {&emitter_, x}; }
 
   Emitter& emitter_;

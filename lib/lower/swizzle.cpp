@@ -4,6 +4,7 @@
 
 #include "ir/local_memory.h"
 #include "ir/multiple_of.h"
+#include "lower/constant_parts.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -68,7 +69,10 @@ UOp swizzled(Graph& g, UOp at, int64_t bytes, int64_t swizzle) {
   if (!parts.rest) parts.rest = g.index(0);
   UOp row = g.alu(Op::Floordiv, {parts.rest, g.index(std::max(swizzle, kBanks) / bytes)});
   UOp turn = g.alu(Op::Mul, {g.alu(Op::Floormod, {row, g.index(turnsOf(swizzle))}), g.index(kPiece / bytes)});
-  UOp place = g.alu(Op::Xor, {parts.rest, turn});  // the same in each period, and in all rounds of a loop over them
+  // The same in each period, in all rounds of a loop over them, and in each line of all banks.
+  const int64_t fixed = constantPart(simplify(g, parts.rest)).constant, lines = fixed & -(kBanks / bytes);
+  UOp inLine = simplify(g, g.alu(Op::Sub, {parts.rest, g.index(lines)}));
+  UOp place = g.alu(Op::Add, {g.alu(Op::Xor, {inLine, turn}), g.index(lines)});
   for (UOp whole : parts.whole) place = g.alu(Op::Add, {place, whole});
   return simplify(g, g.alu(Op::Add, {place, g.index(parts.constant)}));
 }

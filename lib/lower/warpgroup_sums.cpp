@@ -79,19 +79,16 @@ UOp waitForRings(UOp sink, UOp loop, std::span<const UOp> filled) {
   return {};
 }
 
-UOp leaveUnderWay(Graph& g, UOp sink, UOp wait, UOp loop) {
-  UOp sums = wait.src(0), registers = storageOf(sums);
-  return transform(g, sink, [&](UOp n, std::span<const UOp> src) -> UOp {
-    UOp same = std::ranges::equal(src, n.src()) ? n : g.withSrc(n, src);
-    if (n == wait) {
-      std::vector<UOp> changed(src.begin(), src.end());
-      changed[1] = number(g, 1);
-      return g.withSrc(n, changed);
-    }
-    if (n.op() != Op::End || n.src(0) != wait || n.src(1) != loop) return same;
-    UOp zero = g.index(0);
-    return instruction(g, kWait, {g.indexInto(registers, {&zero, 1}), number(g, 0), same}, {});
-  });
+UOp leaveUnderWay(Graph& g, UOp sink, UOp wait) {
+  std::vector<UOp> src(wait.src().begin(), wait.src().end());
+  src[1] = number(g, 1);
+  UOp other = g.withSrc(wait, src);
+  return substitute(g, sink, {&wait, 1}, {&other, 1});
+}
+
+UOp allDone(Graph& g, UOp wait, UOp end) {
+  UOp registers = storageOf(wait.src(0)), zero = g.index(0);
+  return instruction(g, kWait, {g.indexInto(registers, {&zero, 1}), number(g, 0), end}, {});
 }
 
 UOp fenceProducts(Graph& g, UOp sink) {

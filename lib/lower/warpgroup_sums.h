@@ -23,9 +23,10 @@ UOp sumOfWarpgroup(Graph& graph, uint32_t slot, const TensorCore& core, std::spa
 /// Lowered stage: the wait at the end of each iteration of `loop` for the products that it starts, where these read
 /// nothing but `filled` buffers; null elsewhere.
 UOp waitForRings(UOp sink, UOp loop, std::span<const UOp> filled);
-/// The same with the group of each iteration under way in the next one, whose wait is for it; all are done behind the
-/// loop.
-UOp leaveUnderWay(Graph& graph, UOp sink, UOp wait, UOp loop);
+/// The same with the group of each iteration under way in the next one, whose wait is for it.
+UOp leaveUnderWay(Graph& graph, UOp sink, UOp wait);
+/// Behind the `end` of that loop all of them are done.
+UOp allDone(Graph& graph, UOp wait, UOp end);
 
 /// Lowered stage in and out, with barriers: those behind which a warpgroup multiplies what was copied to local memory
 /// come after a fence that shows it to products.

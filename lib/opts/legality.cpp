@@ -13,8 +13,9 @@ namespace {
 
 std::string count(int64_t n) { return std::to_string(n); }
 
-bool closesSpread(UOp fill) {
-  const auto isDealt = [](UOp r) { return axisType(r) == AxisType::Spread; };
+// What all threads fill, or read what others have filled.
+bool isShared(UOp fill) {
+  const auto isDealt = [](UOp r) { return axisType(r) == AxisType::Spread || isThreadOfGroup(axisType(r)); };
   return std::ranges::any_of(fill.src().subspan(1), isDealt) || storageOf(fill.src(0).src(0)).argAs<SlotArg>().ring > 0;
 }
 
@@ -36,9 +37,9 @@ Status checkExpansion(UOp n, const Caps& caps) {
     if (n.op() == Op::Fill && type == AxisType::Spread)
       return fail(Diag::BadOpt, "each thread would fill a local buffer of its own in a copy that all of them share",
                   "apply pack and share before spread");
-    if (n.op() == Op::Fill && isThreadOfGroup(type) && closesSpread(n))
+    if (n.op() == Op::Fill && isThreadOfGroup(type) && isShared(n))
       return fail(Diag::BadOpt, "threads would fill together what each of them has for itself",
-                  "pack all that the threads read, before local");
+                  "pack all that the threads read, before local, and stash after it");
     if (n.op() == Op::Fill && type == AxisType::Warp)
       return fail(Diag::BadOpt, "each lane of a warp would fill a local buffer of its own",
                   "apply pack and share before tc");
@@ -70,6 +71,13 @@ Status checkWorkgroup(UOp sink, const Caps& caps) {
   return fail(Diag::BadOpt,
               "the workgroup would have " + count(threads) + " threads, the device allows " + count(caps.maxLocal),
               "use smaller local and group amounts");
+}
+
+// Whether the number of iterations of a loop follows from where another one is, this one among them: persist makes
+// such.
+bool isOfStaying(UOp sink, UOp range) {
+  const auto counts = [](UOp n, UOp with) { return n.op() == Op::Range && n != with && n.src(0).dependsOn(with); };
+  return !range.src(0).ranges().empty() || std::ranges::any_of(toposort(sink), [&](UOp n) { return counts(n, range); });
 }
 
 }  // namespace
@@ -105,6 +113,9 @@ Result<Axis> pickAxis(UOp sink, int32_t number, uint8_t nests, std::initializer_
   }
   if (std::find(types.begin(), types.end(), type) == types.end())
     return fail(Diag::BadOpt, name + " has type " + std::string(toText(type)), kAxesHere);
+  if (isOfStaying(sink, axis.range))
+    return fail(Diag::BadOpt, name + " counts the workgroups that stay, or the tiles of each",
+                "put persist behind all opts of its axis");
   return axis;
 }
 

@@ -47,7 +47,9 @@ enum class OptKind : uint8_t {
   Swizzle,
   Async,
   Bulk,
-  Raster
+  Raster,
+  Persist,
+  Stash
 };
 
 /// A loop of the kernel: its number in axesOf() (facts/axes.h), or the name LoopNames (loop_names.h) has for it.

@@ -42,6 +42,8 @@ SVOD_PROPOSE(Swizzle);
 SVOD_PROPOSE(Async);
 SVOD_PROPOSE(Bulk);
 SVOD_PROPOSE(Raster);
+SVOD_PROPOSE(Persist);
+SVOD_PROPOSE(Stash);
 #undef SVOD_PROPOSE
 
 /// By name, or by number where a loop has none.

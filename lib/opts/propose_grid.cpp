@@ -3,6 +3,7 @@
 #include <array>
 
 #include "opts/legality.h"
+#include "opts/persist_opt.h"
 #include "opts/proposals.h"
 
 namespace svod {
@@ -64,6 +65,16 @@ std::vector<OptOp> proposeGroup(const KernelFacts& kernel, const LoopNames& name
 
 std::vector<OptOp> proposeGroupTop(const KernelFacts& kernel, const LoopNames& names, const Caps& caps) {
   return groupsAlong(kernel, names, OptKind::GroupTop, caps);
+}
+
+std::vector<OptOp> proposePersist(const KernelFacts& kernel, const LoopNames& names, const Caps& caps) {
+  std::vector<OptOp> moves;
+  const Result<UOp> axis = axisToPersist(kernel.sink);
+  if (!caps.workgroups || !axis) return moves;
+  for (int64_t stay : {int64_t{2}, int64_t{caps.gpu.units}, int64_t{2} * caps.gpu.units})
+    if (stay > 0 && maxExtent(*axis) > stay)
+      moves.push_back({OptKind::Persist, AxisAmount{refTo(kernel, names, *axis), stay == caps.gpu.units ? 0 : stay}});
+  return moves;
 }
 
 std::vector<OptOp> proposeSwap(const KernelFacts& kernel, const LoopNames& names, const Caps&) {

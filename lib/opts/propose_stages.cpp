@@ -1,4 +1,4 @@
-// Copies that a workgroup shares, and the order of its grid.
+// Copies and results that a workgroup shares, and the order of its grid.
 #include <algorithm>
 #include <bit>
 
@@ -7,6 +7,7 @@
 #include "opts/legality.h"
 #include "opts/proposals.h"
 #include "opts/stage_opts.h"
+#include "opts/stash_opt.h"
 
 namespace svod {
 
@@ -92,6 +93,14 @@ std::vector<OptOp> proposeRaster(const KernelFacts& kernel, const LoopNames& nam
       for (int64_t rows : {2, 4, 8})
         if (a != b && constExtent(a) && constExtent(b) && rows < maxExtent(a))
           moves.push_back({OptKind::Raster, TwoAxesAmount{refTo(kernel, names, a), refTo(kernel, names, b), rows}});
+  return moves;
+}
+
+std::vector<OptOp> proposeStash(const KernelFacts& kernel, const LoopNames&, const Caps& caps) {
+  std::vector<OptOp> moves;
+  if (!caps.workgroups) return moves;
+  for (uint32_t slot : slotsWritten(kernel))
+    if (nestToStash(kernel.sink, slot)) moves.push_back({OptKind::Stash, ParamSlot{slot}});
   return moves;
 }
 

@@ -4,9 +4,11 @@
 #include "opts/nest_opts.h"
 #include "opts/operand_opts.h"
 #include "opts/opt.h"
+#include "opts/persist_opt.h"
 #include "opts/proposals.h"
 #include "opts/split_opts.h"
 #include "opts/stage_opts.h"
+#include "opts/stash_opt.h"
 #include "opts/tensor_core_opt.h"
 
 namespace svod {
@@ -98,6 +100,13 @@ constexpr OptInfo kOpts[] = {
     {Raster, "raster", "raster(a,b,n)",
      "two grid axes as one that walks n rows of a for each column of b, so that workgroups of one time share operands",
      OptShape::TwoAxesAmount, applyRaster, proposeRaster},
+    {Persist, "persist", "persist(axis,n)",
+     "n workgroups stay and compute the tiles of the only grid axis one after the other; 0: one for each unit", kAmount,
+     applyPersist, proposePersist},
+    {Stash, "stash", "stash(slot)",
+     "the tile of an output that threads compute goes through memory that they share, and out in rows of 16 bytes per "
+     "thread",
+     OptShape::Param, applyStash, proposeStash},
 };
 
 constexpr bool inEnumOrder() {

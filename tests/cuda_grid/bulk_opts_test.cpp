@@ -32,6 +32,8 @@ const Example kExamples[] = {
      kTiles + kSwizzle + "bulk(p1.n0.i,3) async(p2.k0.i,3) spread(p2.k0.i,8) " + kCores,
      3,
      {"svod_cp_async16("}},
+    {kRagged,  // phases go on from tile to tile
+     kTiles + kSwizzle + "bulk(p1.n0.i,4) bulk(p2.k0.i,4) " + kCores + " raster(n0.o,n1.o,2) persist(n0.o+n1.o,4)", 8},
     {kRagged,  // a loop over tiles starts the ring anew
      "tile(n0,32) tile(n1,32) order(n0.o,n1.o,n0.i,n1.i) tile(k0,32) pack(1,n0.i,k0.i) bulk(p1.n0.i,4) " + kCoresOfRows,
      4},

@@ -87,6 +87,33 @@ const Example kExamples[] = {
     {"input a: f32[9, 64]\ninput b: f32[64, 8]\noutput y = matmul(a, b)\n",
      "tile(k0,16) pack(2,k0.i,n1) async(p2.k0.i,4) spread(p2.k0.i,1) local(n0,3) upcast(n1,0) global(n0)",
      {"svod_cp_async4(", "svod_cp_wait(2)"}},
+    {kRagged,
+     kTiles + kSwizzle + kAsync + kSpread + kCores + " stash(0)",
+     {"svod_shared_store_f32x2(", "svod_shared_load_f32x4(", "svod_store_f32x4("},
+     {"svod_store_f32x2("}},
+    {"input a: f16[66, 96]\ninput b: f16[96, 80]\ninput c: f16[80]\noutput y = relu(matmul(a, b) + c)\n",
+     kTiles + kSwizzle + kAsync + kSpread + kCores + " stash(0)",
+     {"svod_shared_store_u16x2(", "svod_shared_load_u16x8(", "svod_store_u16x8("},
+     {"svod_store_u16x2(", "svod_shuffle"}},
+    {"input a: bf16[2, 70, 64]\ninput b: bf16[2, 64, 72]\noutput y = matmul(a, b) * 0.5\n",  // one warp
+     "tile(n1,32) tile(n2,32) order(n0,n1.o,n2.o,n1.i,n2.i) tile(k0,32) pack(1,n1.i,k0.i) spread(p1.n1.i,8) "
+     "tc(1,n1.i,n2.i,k0.i) upcast(n1.i,0) upcast(n2.i,0) unroll(k0.i,0) stash(0) global(n0,n1.o,n2.o)",
+     {"svod_shared_store_u16x2(", "svod_store_u16x8("}},
+    {"input x: f32[40, 48]\noutput y = transpose(x) * 2\n",  // threads read along lines, and write along lines
+     "tile(n0,16) tile(n1,16) order(n0.o,n1.o,n0.i,n1.i) upcast(n1.i,4) local(n1.i,0) local(n0.i,0) global(n0.o,n1.o) "
+     "stash(0)",
+     {"svod_shared_load_f32x4(", "svod_store_f32x4(", "svod_barrier()"},
+     {"svod_store_f32("}},
+    {"input x: f32[40, 64]\noutput y = x * 2 + 1\n",
+     "vector(n1,4) local(n1,0) global(n0) persist(n0,3)",
+     {"for (", "svod_load_f32x4("}},
+    {"input x: f32[7, 192]\noutput y = sum(x, axes=[1])\n",
+     "global(0) group(1,64) persist(0,2)",
+     {"for (", "svod_barrier()"}},
+    {kRagged,  // the ring starts anew for every tile
+     kTiles + kSwizzle + "async(p1.n0.i,4) async(p2.k0.i,4) " + kSpread + kCores +
+         " raster(n0.o,n1.o,2) persist(n0.o+n1.o,4)",
+     {"svod_cp_async16(", "svod_cp_wait(0)", "svod_ldmatrix_x4_trans("}},
     {"input x: f32[3, 130]\noutput y = softmax(x)\n",
      "group(k0,64) group(k1,64) local(n1,64) global(n0)",
      {"svod_shuffle_xor_f32(", "svod_barrier()"}},
@@ -111,6 +138,25 @@ TEST_CASE("opts of GPUs are printed for CUDA and keep the value") {
       CHECK(text.find(part) == std::string::npos);
     }
     checkOnGrid(model, example.opts);
+  }
+}
+
+TEST_CASE("results of every tile go through the same memory, whichever loop is around it") {
+  const std::string a = "input a: f16[2, 70, 96]\ninput b: f16[2, 96, 72]\noutput y = relu(matmul(a, b))\n";
+  const std::string tile =
+      "tile(n1,32) tile(n2,32) order(n0,n1.o,n2.o,n1.i,n2.i) tile(k0,32) pack(1,n1.i,k0.i) pack(2,k0.i,n2.i) "
+      "swizzle(p1.n1.i,64) async(p1.n1.i,3) async(p2.k0.i,3) spread(p1.n1.i,8) spread(p2.k0.i,8) tc(0,n1.i,n2.i,k0.i) "
+      "local(n1.i,2) local(n2.i,2) upcast(n2.i,0) unroll(k0.i,0) ";
+  for (const char* grid :
+       {"stash(0) global(n0,n1.o)",
+        "merge(n0,n1.o) global(n0+n1.o,n2.o) raster(n0+n1.o,n2.o,2) stash(0) persist(n0+n1.o+n2.o,4)"}) {
+    Model model = modelOf(a);
+    INFO(grid);
+    const auto compiled = compiledForGrid(model, tile + grid);
+    INFO(compiled->kernels[0].source);
+    CHECK(compiled->kernels[0].source.find("svod_store_u16x8(") != std::string::npos);
+    CHECK(compiled->kernels[0].source.find("svod_cp_wait(0)") != std::string::npos);
+    checkOnGrid(model, tile + grid);
   }
 }
 

@@ -22,6 +22,8 @@ FORBIDDEN = re.compile(r"^(LDL|STL|MEMBAR\.\w+\.(GPU|SYS)|ERRBAR|CCTL\.IVALL|BRA
 # Products of f16 and bf16, and those of warpgroups among them on sm_90a.
 PRODUCTS = ("half", "brain", "short", "across", "ragged", "cube", "steps", "rest", "odd")
 OF_WARPGROUPS = PRODUCTS[:-2]
+# Their results go out through shared memory; no sums of slices are in it.
+STASHED = PRODUCTS[:-1]
 # Rows of theirs begin amid sectors of memory.
 AMID = ("steps", "rest")
 
@@ -148,6 +150,8 @@ class Sass(ToolTest):
                 with self.subTest(kernel=name, arch=arch):
                     seen.add(label)
                     self.assertEqual([i for i in names if i.startswith(("LDL", "STL"))], [])
+                    if label in STASHED:
+                        self.check_results(names)
                     if label in OF_WARPGROUPS and arch == "sm_90a":
                         self.check_warpgroups(names_of(busiest(rows, labels, "HGMMA")))
                     elif label in PRODUCTS:
@@ -166,6 +170,14 @@ class Sass(ToolTest):
                         self.assertLessEqual(counts(names, "SHFL"), 2 * (5 + 3))  # two reduced values: of a warp, and of warps
                         self.assertLessEqual(counts(names, "BAR"), 2)
         self.assertEqual(seen, {*PRODUCTS, "single", "large", "thousand", "stream", "rows", "norm", "turned"})
+
+    def check_results(self, names):
+        """They leave in pieces of 16 bytes, after one barrier: per piece four words are packed, stored and read once."""
+        after = names[max(i for i, name in enumerate(names) if name.startswith(("HMMA", "HGMMA"))):]
+        stores = [i for i in names if i.startswith("STG")]
+        self.assertTrue(all(".128" in i for i in stores), stores)
+        self.assertEqual((counts(after, "BAR"), counts(after, "SHFL"), counts(after, "LDS.128")), (1, 0, len(stores)))
+        self.assertLessEqual(counts(after, "STS"), 4 * len(stores))
 
     def check_warpgroups(self, loop):
         """wgmma of 64 x n x 16 keeps the tensor cores of a unit busy for n / 2 cycles, in which each of its parts may issue as many instructions."""

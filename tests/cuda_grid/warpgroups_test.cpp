@@ -52,6 +52,12 @@ const Example kExamples[] = {
      optsOf(128, 256, "3", 2, true, true), "svod_m64n256k16_bf16_f32("},
     {"input a: bf16[192, 72]\ninput b: bf16[192, 256]\noutput y = matmul(transpose(a), b)\n",
      optsOf(64, 128, "4", 1, true, true), "svod_m64n128k16_bf16_f32("},
+    {"input a: f16[256, 256]\ninput b: f16[256, 128]\noutput y = relu(matmul(a, b) * 2 + 1)\n",
+     optsOf(128, 64, "2", 3, false, true) + " stash(0)", "svod_store_u16x8("},
+    {"input a: bf16[136, 192]\ninput b: bf16[80, 192]\noutput y = cast(matmul(a, transpose(b)), dtype=f32)\n",
+     optsOf(64, 64, "5", 3, false, false) + " stash(0)", "svod_store_f32x4("},
+    {"input a: f16[264, 320]\ninput b: f16[80, 320]\noutput y = matmul(a, transpose(b))\n",
+     optsOf(128, 64, "2", 4, false, false) + " raster(n0.o,n1.o,2) persist(n0.o+n1.o,4)", "svod_m64n64k16_f16_f32("},
 };
 
 }  // namespace
@@ -85,7 +91,7 @@ TEST_CASE("warpgroups find their factors beside short copies that their workgrou
 }
 
 TEST_CASE("a product of warpgroups without one of its fences, commits, waits or barriers has a fault, in every mode") {
-  for (size_t i : {1, 4}) {
+  for (size_t i : {1, 4, 5, 7}) {
     INFO(kExamples[i].graph << "\n" << kExamples[i].opts);
     Model model = modelOf(kExamples[i].graph);
     CHECK(checkPlanted(model, kExamples[i].opts, kArch) >= 6);

@@ -177,6 +177,26 @@ TEST_CASE("Boxes that are copied in bulk keep the value whatever the sizes, the 
   CHECK(byThreads > 2);
 }
 
+TEST_CASE("Results leave in vectors of whole lines, through memory of the workgroup, whatever the sizes") {
+  const Caps caps = gpuCaps({&core()});
+  for (const Sizes& sizes : {Sizes{33, 40, 64}, Sizes{40, 48, 49}, Sizes{70, 64, 96}}) {
+    Graph g;
+    INFO(sizes.m << " x " << sizes.n << " x " << sizes.k);
+    UOp sink = product(g, sizes);
+    const LinearKernel kernel = unchecked(g, sink, (std::string(kSmallList) + " stash(0)").c_str(), caps);
+    CHECK(sameBuffers(resultOf(sink), emulated(kernel, sink), 1e-4));
+    int stores = 0;
+    for (const WarpTouch& a : warpTouches(kernel.ops)) {
+      if (a.node.op() != Op::Store || a.isShared) continue;
+      INFO(toLineText(a.node));
+      CHECK(a.bytes == 16);
+      CHECK(a.count == a.least);
+      ++stores;
+    }
+    CHECK(stores == 32 * 32 / 4 / 128);
+  }
+}
+
 TEST_CASE("Products of f32 by single lanes: both operands in shared copies, vectors of four") {
   const Caps caps = gpuCaps();
   Graph g;
@@ -237,6 +257,16 @@ TEST_CASE("A raster walks bands of rows") {
   }
 }
 
+TEST_CASE("Few workgroups compute all tiles, whatever their number and that of tiles") {
+  for (const char* list :
+       {"global(n0) persist(n0,2)", "merge(n0,n1) local(n0+n1,4) global(n0+n1) persist(n0+n1,3)",
+        "global(n0,n1) raster(n0,n1,2) persist(n0+n1,5)", "local(n1,4) global(n0) stash(0) persist(n0,4)"})
+    for (const Sizes& sizes : {Sizes{7, 9, 1}, Sizes{8, 8, 1}}) {
+      Graph g;
+      checked(g, buildTranspose(g, sizes), list, gpuCaps());
+    }
+}
+
 TEST_CASE("Opts of shared copies that do not apply say why") {
   Graph g;
   const Caps caps = gpuCaps(), cpu = cpuCaps();
@@ -268,6 +298,18 @@ TEST_CASE("Opts of shared copies that do not apply say why") {
                             "tile(k0,16) pack(1,n0,k0.i) spread(p1.n0,4) bulk(p1.k0.i,2)"})
     CHECK(error(noBox, later) != "");
   CHECK(error(packed + "spread(p1.n0,4) spread(p1.n0,4)", caps).find("no loop p1.n0") != std::string::npos);
+  CHECK(error("global(n0,n1) persist(n0,4)", caps).find("has 2 axes") != std::string::npos);
+  CHECK(error("global(n0) persist(n0,64)", caps).find("nothing to do one after the other") != std::string::npos);
+  CHECK(error("persist(n0,4)", caps).find("has type loop") != std::string::npos);
+  CHECK(error("global(n0) persist(n0,5) local(n0,2)", caps).find("put persist behind") != std::string::npos);
+  CHECK(error("stash(0)", cpu).find("no workgroups") != std::string::npos);
+  CHECK(error("stash(0)", caps).find("no threads of a workgroup") != std::string::npos);
+  CHECK(error("local(n0,8) stash(1)", caps).find("parameter 1 is not written") != std::string::npos);
+  CHECK(error("local(n0,8) stash(0) stash(0)", caps).find("stashed already") != std::string::npos);
+  CHECK(error("local(n0,8) stash(0) local(n1,8)", caps).find("and stash after it") != std::string::npos);
+  Caps small = caps;
+  small.sharedBytes = 64 * 64 * 4 - 1;
+  CHECK(error("local(n0,0) upcast(n1,0) stash(0)", small).find("local buffers would take more") != std::string::npos);
   CHECK(error("tile(n0,8) global(n0.o,n1) raster(n0.o,n1,8)", caps).find("fewer rows") != std::string::npos);
   CHECK(error("pack(1,k0) spread(p1.k0,4) local(n0,4)", caps).find("pack all that the threads read") !=
         std::string::npos);
