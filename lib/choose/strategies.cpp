@@ -71,9 +71,10 @@ constexpr Strategy kStrategies[] = {
     {"core-tiles",
      "matrix products, and convolutions, on a GPU that has tensor cores for them: a workgroup shares copies of "
      "both operands (`pack`, `spread`), swizzled and some steps ahead of the products where it can (`swizzle`, "
-     "`async`); four warps multiply together, in rows of 128 bytes, where the GPU has that and the tile fits; the tile "
-     "is that with the fewest cycles by products, shared memory, L2 and the lines that results touch, in whole waves; "
-     "results go out through shared memory where that takes fewer (`stash`)",
+     "`async`); four warps multiply together, in rows of 128 bytes, where the GPU has that and the tile fits; warps of "
+     "small results may share their terms (`group`); the tile is that with the fewest cycles by products, shared "
+     "memory, L2 and the lines that results touch, in whole waves; results go out through shared memory where that "
+     "takes fewer (`stash`)",
      On::TensorCores, LoopOrder::Free, multipliesMatrices, multiplyWithCores},
     {"tensor-cores",
      "sums of products on a GPU that has tensor cores for them: the core, and the axes for its tiles, that "

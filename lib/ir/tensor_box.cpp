@@ -30,7 +30,19 @@ int64_t takeStride(Coordinate& sum, UOp loop) {
   return stride;
 }
 
-bool haveSameTerms(const Coordinate& a, const Coordinate& b) { return std::ranges::is_permutation(a.terms, b.terms); }
+bool holds(const Coordinate& all, const TensorBox::Term& term) {
+  return std::ranges::find(all.terms, term) != all.terms.end();
+}
+
+/// What a dim ends by moves along it; its other terms, such as the number of a matrix, along dims of their own.
+void splitDim(TensorBox& box, size_t dim, const Coordinate& along) {
+  for (const TensorBox::Term& term : std::vector(box.at[dim].terms)) {
+    if (holds(along, term)) continue;
+    box.strides.push_back(term.times * box.strides[dim]), box.box.push_back(1), box.extents.emplace_back();
+    box.at.push_back({{{term.value, 1}}, 0});
+  }
+  box.at[dim].terms = along.terms;
+}
 
 bool isPlain(UOp index) { return index.op() == Op::Index && index.srcCount() == 2 && index.src(1).isScalar(); }
 
@@ -67,12 +79,13 @@ bool takeExtents(UOp gate, std::span<const UOp> loops, TensorBox& box) {
   if (gate.op() != Op::Lt || !isKnownAtLaunch(gate.src(1)) || gate.src(1).bounds().min < 1) return false;
   Coordinate below;
   collect(gate.src(0), 1, below);
-  for (size_t d = 0; d < box.at.size(); ++d) {
+  for (size_t d = 0; d < loops.size(); ++d) {
     Coordinate left = below;
-    if (takeStride(left, loops[d]) != (loops[d] ? 1 : 0) || !haveSameTerms(left, box.at[d])) continue;
-    TensorBox::Extent& extent = box.extents[d];
-    if (extent.most() > 0 || box.at[d].constant < left.constant) return false;
-    extent = {gate.src(1), box.at[d].constant - left.constant};
+    const auto isOfDim = [&](const TensorBox::Term& term) { return holds(box.at[d], term); };
+    if (takeStride(left, loops[d]) != (loops[d] ? 1 : 0) || !std::ranges::all_of(left.terms, isOfDim)) continue;
+    if (box.extents[d].most() > 0 || box.at[d].constant < left.constant) return false;
+    box.extents[d] = {gate.src(1), box.at[d].constant - left.constant};
+    splitDim(box, d, left);
     return true;
   }
   return false;
@@ -134,7 +147,7 @@ std::optional<TensorBox> boxOf(UOp store, std::span<const UOp> loops) {
   box.at.resize(box.box.size()), box.extents.resize(box.box.size());
   distribute(sum, box);
   if (value.srcCount() > 1 && !takeExtents(value.src(2), moving, box)) return std::nullopt;
-  if (!measure(box)) return std::nullopt;
+  if (!fits(box, value.dtype(), buffer.argAs<SlotArg>().swizzle) || !measure(box)) return std::nullopt;
   return box;
 }
 

@@ -101,6 +101,15 @@ TEST_CASE("large products of sm_90 and later are copied in bulk, whatever the va
   }
 }
 
+TEST_CASE("matrices of a batch end where they end, in bulk copies as well") {
+  Model model = modelOf("input a: bf16[3, 70, 200]\ninput b: bf16[3, 200, 192]\noutput y = matmul(a, b)\n");
+  const auto compiled = compiledForGrid(model, "", "sm_90a");
+  INFO(compiled->kernels[0].source);
+  CHECK(compiled->kernels[0].source.find("svod_cp_async") == std::string::npos);
+  CHECK(compiled->kernels[0].desc.grid->tensorMaps.size() == 2);
+  checkOnGrid(model, "", "sm_90a");
+}
+
 TEST_CASE("products of older GPUs, and of operands that are read twice, are not copied in bulk") {
   for (const auto& [graph, arch] : std::initializer_list<std::pair<const char*, const char*>>{
            {"input a: bf16[128, 256]\ninput b: bf16[256, 192]\noutput y = matmul(a, b)\n", "sm_80"},
