@@ -77,7 +77,7 @@ std::pair<NamedKernel, std::vector<OptOp>> randomWalk(std::mt19937& random, Grap
 
 TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists") {
   std::map<OptKind, int> worked, refused;
-  for (uint32_t seed : seeds(2000)) {
+  for (uint32_t seed : seeds(3000)) {
     std::mt19937 random(seed);
     const TestKernel& kernel = testKernels()[seed % testKernels().size()];
     Sizes sizes{1 + static_cast<int64_t>(random() % 5), 1 + static_cast<int64_t>(random() % 6),
