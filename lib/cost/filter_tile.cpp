@@ -28,7 +28,7 @@ std::optional<FilterTile> bestFilterTile(const FilterLoops& loops, const Caps& c
   std::optional<FilterTile> found;
   double least = 0;
   for (FilterTile t{ceilDiv(loops.filters, loops.lanes)}; t.vectors >= 1; --t.vectors)
-    for (t.columns = loops.columns; t.columns >= 1; --t.columns) {
+    for (t.columns = std::min<int64_t>(loops.columns, caps.vectorRegisters); t.columns >= 1; --t.columns) {
       if (t.vectors * t.columns + t.vectors + caps.vectorRegisters / kSlideOthers > caps.vectorRegisters) continue;
       const int64_t turns = ceilDiv(loops.filters, t.vectors * loops.lanes) * ceilDiv(loops.columns, t.columns);
       const double cycles = static_cast<double>(turns) * cyclesOfTurn(t, loops, caps);

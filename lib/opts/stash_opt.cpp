@@ -7,6 +7,7 @@
 #include "ir/gpu_op.h"
 #include "opts/legality.h"
 #include "opts/local_copy.h"
+#include "opts/stage_opts.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -79,6 +80,17 @@ UOp goingOut(Graph& g, UOp end, const ResultTile& tile, UOp fill, int64_t width,
   return simplify(g, g.make(Op::End, DType::Void, closed));
 }
 
+/// Whether several threads work out together where a result goes: those that send it out are others.
+bool isPlacedTogether(UOp store, const ResultTile& tile) {
+  const auto dependsOnTile = [&](UOp n) {
+    return std::ranges::any_of(tile.loops, [&](UOp r) { return n.dependsOn(r); });
+  };
+  for (size_t i = 0; i < store.srcCount(); i += 2)  // the address, and the gate
+    for (UOp n : toposort(store.src(i)))
+      if (needsOthers(n) && dependsOnTile(n)) return true;
+  return false;
+}
+
 /// Whether the last loop counts neighbours that are stored at once.
 bool storesTogether(UOp end, int64_t width) {
   if (width == 1) return true;
@@ -113,6 +125,10 @@ Result<Applied> applyStash(Graph& g, UOp sink, const OptOp& opt, const Caps& cap
   const uint32_t slot = std::get<ParamSlot>(opt.args).slot;
   SVOD_TRY(UOp end, nestToStash(sink, slot));
   const ResultTile tile = tileOf(end);
+  if (isPlacedTogether(end.src(0), tile))
+    return fail(Diag::BadOpt,
+                "where results of parameter " + std::to_string(slot) + " go is computed by several threads",
+                "stash takes a result whose place follows from its loops");
   const int64_t size = byteSize(end.src(0).src(1).dtype());
   UOp fill = stashed(g, end.src(0), tile, nextBufferSlot(sink));
   for (int64_t width = kAccessBytes / size; width * size >= 4 && width > 0; width /= 2) {

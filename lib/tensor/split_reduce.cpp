@@ -1,6 +1,7 @@
 #include "tensor/split_reduce.h"
 
 #include <algorithm>
+#include <set>
 
 #include "support/integers.h"
 #include "tensor/nodes.h"
@@ -63,15 +64,19 @@ struct Swept {
   bool isAlong = false;  // neighbours in memory are terms of one result
 };
 
+constexpr size_t kMostSteps = 10000;
 Swept sweptBy(UOp reduce) {
   TokenTable tokens;
   Use use{0, {}};
   for (size_t i = 0; i < reduce.rank(); ++i) use.index.push_back(tokens.rootAxis(0, static_cast<int>(i)));
   Swept most;
   std::vector<std::pair<UOp, Use>> open{{reduce, use}};
+  std::set<std::pair<uint32_t, std::vector<TokenId>>> seen;
   while (!open.empty()) {
     const auto [n, read] = open.back();
     open.pop_back();
+    if (!seen.emplace(n.id(), read.index).second) continue;
+    if (seen.size() > kMostSteps) return {};  // nothing is known of a value that is read in so many ways
     if (n == reduce || isMovement(n.op()) || (isElementwise(n.op()) && n.rank() > 0)) {
       passToOperands(n, read, tokens, [&](UOp operand, Use next) { open.emplace_back(operand, std::move(next)); });
     } else if (n.rank() > 0 && (!most.value || n.maxNumel() > most.value.maxNumel())) {

@@ -8,7 +8,8 @@
 namespace svod {
 
 /// Rewrites Reduce nodes whose input is much larger than their result, and products of matrices with many terms for
-/// each of few results: partial results over equal parts of the terms, in a buffer, and a second Reduce over the parts.
+/// each of few results: partial results over parts of the terms, in a buffer, and a second Reduce over the parts; on a
+/// GPU terms that are left over are folded beside them.
 /// Floats are left alone in strict mode, where the order of additions is fixed.
 UOp splitReduces(Model& model, UOp sink, Numerics numerics, const GraphMachine& machine, Decisions& decisions);
 

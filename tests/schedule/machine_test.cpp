@@ -110,6 +110,15 @@ TEST_CASE("reductions go in parts on a GPU where their results leave threads wit
   CHECK(decided("input x: f32[64, 32000]\noutput y = softmax(x)\n", "rescale", kGpu) == "10");
 }
 
+TEST_CASE("a sum of what is made along many ways from one tensor takes no longer to schedule on a GPU") {
+  std::string text = "input x: f32[4096, 64]\na0 = x * x\n";
+  for (int i = 1; i <= 48; ++i) {
+    const std::string before = "a" + std::to_string(i - 1);
+    text += "a" + std::to_string(i) + " = " + before + " * " + before + " - " + before + "\n";
+  }
+  CHECK(decided(text + "output y = sum(a48, axes=0)\n", "rescale", kGpu).empty());
+}
+
 TEST_CASE("updates that never go to one place run in any order") {
   const auto serial = [](const std::string& text) {
     Model model = modelOf(text + "\n");

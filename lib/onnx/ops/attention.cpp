@@ -118,7 +118,7 @@ Results onnxAttention(OnnxNode& n) {
   Bias bias(n, scores.dims(), pastLength, wide);
   scoresAt[2] = bias.isEmpty() ? scoresAt[1] : bias.applied(scoresAt[1]);
   scoresAt[3] = bias.isEmpty() ? n.call("softmax", {scoresAt[2]}) : safeSoftmax(scoresAt[2]);
-  Tensor weights = cast(scoresAt[3], v.dtype());  // rounded, says the standard
+  Tensor weights = cast(scoresAt[3], dtype);  // the standard rounds them to the dtype of q
   Tensor y = cast(n.call("matmul", {weights, repeatHeads(n, v, q.dim(1))}, {{"dtype", wide}}), dtype);
   if (n.arg(0).rank() == 3 && y) y = reshape(permute(y, {0, 2, 1, 3}), {y.dim(0), y.dim(2), y.dim(1) * y.dim(3)});
   return std::vector<Tensor>{y, k, v, n.wants(3) ? cast(scoresAt[mode], dtype) : Tensor()};

@@ -172,8 +172,9 @@ class CudaPrinter {
     for (UOp n : kernel_.ops) {
       if (n.srcCount() != 2 || n.src(0) != range || !n.src(1).isConst() || !isInt(n.dtype())) continue;
       const int64_t by = n.src(1).constInt();
-      if (n.op() == Op::And || n.op() == Op::Floormod || n.op() == Op::Cmod)
-        turns = std::max(turns, n.op() == Op::And ? by + 1 : by);
+      const bool isOfRing = n.op() == Op::And || n.op() == Op::Floormod || n.op() == Op::Cmod;
+      if (isOfRing && by > kMostStages) return 1;
+      if (isOfRing) turns = std::max(turns, n.op() == Op::And ? by + 1 : by);
     }
     return turns <= kMostStages ? turns : 1;
   }
