@@ -103,7 +103,7 @@ class Sass(ToolTest):
     @needs_nvrtc
     def test_every_architecture_has_code_without_spills(self):
         classes = self.check_kernels(CORPUS, KNOWN, 15)
-        self.assertLessEqual({"lane-tiles", "row-groups", "column-groups", "squares", "held-rows", "grid-streams", "grid"}, classes)
+        self.assertLessEqual({"core-tiles", "lane-tiles", "row-groups", "column-groups", "squares", "held-rows", "grid-streams", "grid"}, classes)
 
     @needs_nvrtc
     def test_every_op_has_code_without_spills_on_the_oldest_and_the_newest(self):
