@@ -43,6 +43,11 @@ Monoid::Values reducedInParts(Graph& g, const Monoid& monoid, UOp terms, std::sp
   return monoid.merge(parts, partAxis);
 }
 
+bool roundsParts(UOp reduce) {
+  const Op op = reduce.argAs<ReduceArg>().op;
+  return isFloat(reduce.dtype()) && byteSize(reduce.dtype()) < 4 && op != Op::Max && op != Op::Min;
+}
+
 int64_t decideParts(NodeDecisions& decisions, const char* kind, UOp reduce, int64_t extent, int64_t parts,
                     const char* reason, const CostOfParts& costOf) {
   using parameters::kMostParts;

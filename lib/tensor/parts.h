@@ -29,6 +29,9 @@ Monoid monoidOf(Graph& graph, Op op);
 Monoid::Values reducedInParts(Graph& graph, const Monoid& monoid, UOp terms, std::span<const int32_t> axes,
                               int32_t partAxis);
 
+/// Whether a buffer would round what parts of a reduction give: sums of small floats.
+bool roundsParts(UOp reduce);
+
 /// What a reduction takes on a GPU.
 struct GpuReduction {
   double bytes;    // that are read

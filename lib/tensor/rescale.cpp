@@ -32,9 +32,9 @@ bool isOneAxis(UOp n, Op op) {
 int32_t axisOf(UOp reduce) { return reduce.argAs<ReduceArg>().axes[0]; }
 
 std::optional<ExpSum> expSumOf(Graph& g, UOp n) {
-  if (!isOneAxis(n, Op::Add) || n.src(0).op() != Op::Exp || n.src(0).hasSymbolicShape()) return std::nullopt;
+  if (!isOneAxis(n, Op::Add) || n.src(0).op() != Op::Exp || n.src(0).hasSymbolicShape() || roundsParts(n))
+    return std::nullopt;
   UOp distance = n.src(0).src(0);
-  if (byteSize(n.dtype()) < 4) return std::nullopt;  // a buffer would round sums of small floats
   const std::optional<ExpOfDistance> e = expOfDistance(n.src(0));
   if (!e || !isOneAxis(e->max, Op::Max) || e->max.src(0) != e->x || axisOf(e->max) != axisOf(n)) return std::nullopt;
   if (alongAxis(g, e->max, e->x, axisOf(n)) != distance.src(1)) return std::nullopt;

@@ -23,19 +23,13 @@ bool mayRegroup(UOp reduce, Numerics numerics) {
   return numerics != Numerics::Strict || !isFloat(reduce.dtype()) || op == Op::Max || op == Op::Min;
 }
 
-// A buffer would round sums of small floats.
-bool roundsParts(UOp reduce) {
-  const Op op = reduce.argAs<ReduceArg>().op;
-  return isFloat(reduce.dtype()) && byteSize(reduce.dtype()) < 4 && op != Op::Max && op != Op::Min;
-}
-
 // A product of matrices that are read again often, but with few results for so many terms: a part of the terms stays in
 // cache for all results, and there are tiles for many threads.
 bool isDeepProduct(UOp reduce) {
   const auto& arg = reduce.argAs<ReduceArg>();
   UOp terms = reduce.src(0);
-  if (isFloat(reduce.dtype()) && byteSize(reduce.dtype()) < 4) return false;  // a buffer would round the parts
-  if (arg.op != Op::Add || arg.axes.size() != 1 || terms.op() != Op::Mul || reduce.maxNumel() > kMaxProducts)
+  if (roundsParts(reduce) || arg.op != Op::Add || arg.axes.size() != 1 || terms.op() != Op::Mul ||
+      reduce.maxNumel() > kMaxProducts)
     return false;
   const int64_t largest =  // of the factors before they were repeated for each other
       std::max(belowArrangement(terms.src(0)).maxNumel(), belowArrangement(terms.src(1)).maxNumel());
