@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/evaluate.h"
+#include "tensor/dot_operands.h"
 #include "tensor/parameters.h"
 
 namespace svod {
@@ -11,12 +12,8 @@ namespace {
 
 using namespace parameters;
 
-/// Factors of 16 bits, widened for the product.
 bool multipliesNarrow(UOp product) {
-  return std::ranges::all_of(product.src(0).src(), [](UOp factor) {
-    factor = belowMovement(factor);
-    return factor.op() == Op::Cast && isFloat(factor.src(0).dtype()) && info(factor.src(0).dtype()).bits == 16;
-  });
+  return std::ranges::all_of(product.src(0).src(), [](UOp factor) { return widensNarrow(belowMovement(factor)); });
 }
 
 int64_t most(UOp dim) { return std::max<int64_t>(1, dim.bounds().max); }

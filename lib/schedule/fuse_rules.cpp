@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensor/dot_operands.h"
 #include "tensor/nodes.h"
 #include "tensor/parameters.h"
 #include "tensor/softmax.h"
@@ -95,9 +96,7 @@ bool isByteOperand(FusionState& s, UOp n, Verdict&) {
 }
 bool isDotOperand(FusionState& s, UOp n, Verdict&) { return s.dotOperands.contains(n.id()); }
 bool isNarrowFactor(FusionState& s, UOp n, Verdict&) {
-  const bool widens =
-      n.op() == Op::Cast && n.dtype() == DType::F32 && info(n.src(0).dtype()).bits == 16 && isFloat(n.src(0).dtype());
-  return s.machine.narrowProducts && widens && std::ranges::all_of(s.uses.of(n), &Use::inReduce);
+  return s.machine.narrowProducts && widensNarrow(n) && std::ranges::all_of(s.uses.of(n), &Use::inReduce);
 }
 bool hasDearRows(FusionState& s, UOp n, Verdict& v) {
   const bool isSweptAgain = s.uses.of(n).size() > 1 && s.costs.ofElement(n) >= kTranscendentalCost;

@@ -59,6 +59,12 @@ class Product {
 
 }  // namespace
 
+bool widensNarrow(UOp n) {
+  if (n.op() != Op::Cast || n.dtype() != DType::F32) return false;
+  const DType from = n.src(0).dtype();
+  return isFloat(from) && info(from).bits == 16;
+}
+
 std::vector<Bf16Product> bf16Products(std::span<const UOp> order) {
   std::vector<Bf16Product> products;
   for (UOp n : order) {

@@ -1,4 +1,4 @@
-// Operands of matrix products that dot product instructions could take as they are.
+// Operands of matrix products that dot product instructions and tensor cores could take as they are.
 #pragma once
 #include <span>
 #include <vector>
@@ -6,6 +6,9 @@
 #include "ir/graph.h"
 
 namespace svod {
+
+/// Whether `node` is a float of 16 bits, widened to f32.
+bool widensNarrow(UOp node);
 
 /// The factors of a product, both of them bf16 widened to f32.
 struct Bf16Product {
