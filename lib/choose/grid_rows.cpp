@@ -4,6 +4,7 @@
 #include <array>
 
 #include "choose/grid.h"
+#include "cost/parameters.h"
 #include "facts/reduces.h"
 #include "facts/row_kernel.h"
 
@@ -129,7 +130,7 @@ bool reduceColumns(Chooser& c) {
   const int64_t width = std::min(kWarp, powerBelow(maxExtent(rows.back())));
   int64_t results = 1;
   for (UOp r : rows) results *= std::max<int64_t>(1, maxExtent(r));
-  const int64_t deepest = results < width * c.caps.workers ? most(c) / width : 8;  // few columns: all for one
+  const int64_t deepest = results < width * c.caps.workers ? most(c) / width : parameters::kGpuColumnThreads;
   for (uint32_t loop : loops) {
     const int64_t deep = std::min(powerBelow(std::max<int64_t>(1, maxExtent(c.range(loop)) / 4)), most(c) / width);
     if (deep > 1) c.apply(OptKind::Group, loop, std::min(deep, deepest), "rows of threads share a column");

@@ -17,6 +17,7 @@
 #include "choose/prefetch.h"
 #include "choose/tensor_core.h"
 #include "choose/thread_tiles.h"
+#include "cost/parameters.h"
 #include "cost/windows.h"
 #include "facts/reduces.h"
 #include "facts/row_kernel.h"
@@ -36,9 +37,9 @@ bool sweepsRows(const KernelFacts& kernel, const Caps&) {
   return hasPattern(kernel, {FullReduce, RowReduce, Gemv, Gemm});
 }
 bool sweepsColumns(const KernelFacts& kernel, const Caps&) {
-  constexpr int64_t kShort = 32;  // terms of a window or of a block, which one thread adds up
   return hasPattern(kernel, {Pattern::ColumnReduce, Pattern::Gemv}) &&
-         std::ranges::any_of(loopedReduces(kernel), [](UOp reduce) { return termsOf(reduce) > kShort; });
+         std::ranges::any_of(loopedReduces(kernel),
+                             [](UOp reduce) { return termsOf(reduce) > parameters::kGpuShortSum; });
 }
 bool transposes(const KernelFacts& kernel, const Caps&) { return hasPattern(kernel, {Pattern::Transpose}); }
 

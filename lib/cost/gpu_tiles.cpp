@@ -19,8 +19,7 @@ using namespace parameters;
 bool isOfWarpgroup(const GpuProduct& p) { return p.core && p.core->isOfWarpgroup(); }
 double ratio(int64_t a, int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
 
-/// Of one thread, and how many at most; in a warpgroup twice as many.
-constexpr int64_t kMostSums = 64;
+/// Of one thread.
 int64_t sumsOf(const GpuProduct& p, const GpuTile& t) { return t.m * t.n * t.slices / t.threads(p); }
 
 int registersOf(const GpuProduct& product, const GpuTile& tile) {
@@ -89,7 +88,7 @@ bool hasCopies(const GpuTarget& gpu) { return hasGpuOp("cp_async16", gpu.family,
 bool fits(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const int64_t sums = sumsOf(p, t);
   return t.threads(p) <= gpu.maxThreads && t.sharedBytes(p) <= gpu.sharedBytes && sums >= 4 &&
-         sums <= (isOfWarpgroup(p) ? 2 * kMostSums : kMostSums) && occupancyOf(gpu, needsOf(p, t)).groups > 0;
+         sums <= (isOfWarpgroup(p) ? 2 * kGpuMostSums : kGpuMostSums) && occupancyOf(gpu, needsOf(p, t)).groups > 0;
 }
 
 int64_t groupsOf(const GpuProduct& p, const GpuTile& t) { return p.batch * ceilDiv(p.m, t.m) * ceilDiv(p.n, t.n); }
@@ -119,29 +118,27 @@ std::vector<GpuTile> allTiles() {
 }
 
 /// Slices are for warps that have all the sums they can: with fewer they load more for a product.
-constexpr int kMostWarps = 8;
 std::vector<GpuTile> tilesOfWarps(const GpuProduct& p, const GpuTarget& gpu) {
   std::vector<GpuTile> tiles;
   for (GpuTile t : allTiles()) {
     const bool isWhole = t.m % (p.core->m * t.rows) == 0 && t.n % (p.core->n * t.columns) == 0 && t.k % p.core->k == 0;
     const bool isWide =
-        t.m / t.rows <= 64 && t.n / t.columns <= 64 && t.parts() <= kMostWarps && t.k * p.bytes <= kOperandRow;
+        t.m / t.rows <= 64 && t.n / t.columns <= 64 && t.parts() <= kGpuMostWarps && t.k * p.bytes <= kOperandRow;
     t.stages = hasCopies(gpu) ? 3 : 1;
     if (!isWhole || !isWide) continue;
     tiles.push_back(t);
     for (t.slices = 2; t.slices <= 4; t.slices *= 2)
-      if (sumsOf(p, t) == kMostSums && t.parts() <= kMostWarps && t.k % (t.slices * p.core->k) == 0) tiles.push_back(t);
+      if (sumsOf(p, t) == kGpuMostSums && t.parts() <= kGpuMostWarps && t.k % (t.slices * p.core->k) == 0)
+        tiles.push_back(t);
   }
   return tiles;
 }
 
-/// One product of each of up to two warpgroups, with rows of 128 bytes. With fewer columns there is less to do in
-/// a step than around it.
-constexpr int kGroupColumns = 128;
+/// One product of each of up to two warpgroups, with rows of 128 bytes.
 std::vector<GpuTile> tilesOfWarpgroups(const GpuProduct& p, const GpuTarget& gpu) {
   const int64_t k = kOperandRow / p.bytes;
   std::vector<GpuTile> tiles;
-  if (p.core->n < kGroupColumns || gpu.warpgroupLanes == 0) return tiles;
+  if (p.core->n < kGpuGroupColumns || gpu.warpgroupLanes == 0) return tiles;
   for (const auto& [rows, columns] : {std::pair(1, 1), std::pair(2, 1), std::pair(1, 2)})
     tiles.push_back({int64_t{rows} * p.core->m, int64_t{columns} * p.core->n, k, rows, columns, 3});
   return tiles;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cost/parameters.h"
 #include "ir/gpu_op.h"
 
 namespace svod {
@@ -17,10 +18,9 @@ KernelJob kernelJob(const Target& target, const Machine& machine, Numerics numer
 namespace {
 
 GraphGpu graphGpu(const Caps& caps) {
-  constexpr double kThreads = 512;  // of a unit, that hide the latency of memory
   const GpuTarget& gpu = caps.gpu;
   const double clocks = gpu.units * gpu.clockMHz / 1000.0;
-  return {kThreads * gpu.units, gpu.memoryMBs / 1000.0, gpu.lanes * clocks,
+  return {parameters::kWarpsWanted * kWarpLanes * gpu.units, gpu.memoryMBs / 1000.0, gpu.lanes * clocks,
           std::max(gpu.coreLanes, gpu.warpgroupLanes) * clocks};
 }
 

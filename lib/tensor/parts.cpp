@@ -7,11 +7,10 @@
 namespace svod {
 
 double timeOf(const GpuReduction& r, int64_t parts, const GraphGpu& gpu) {
-  constexpr double kPartBytes = 8;  // written and read
   const auto count = static_cast<double>(parts);
   const double share = std::min(1.0, count * r.results * r.threads / gpu.threads);
   return r.bytes / gpu.bytes / share +
-         (parts > 1 ? parameters::kGpuKernel + count * r.results * kPartBytes / gpu.bytes : 0);
+         (parts > 1 ? parameters::kGpuKernel + count * r.results * parameters::kPartBytes / gpu.bytes : 0);
 }
 
 int64_t partsFor(const GpuReduction& r, int64_t extent, const GraphGpu& gpu) {

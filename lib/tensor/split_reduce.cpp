@@ -155,16 +155,15 @@ bool isAligned(int64_t run, int64_t extent) {
 
 /// The number of parts near `wanted`; 1 for none. Uneven ones leave terms over, which have to be few.
 int64_t cutOf(UOp reduce, int64_t extent, int64_t wanted, const Swept& swept) {
-  constexpr int64_t kNear = 4, kMostLeft = 4096;
   const auto fits = [&](int64_t n) {
     const int64_t run = extent / n;
     return extent % n == 0 && (!swept.isAlong || (isAligned(run, extent) && isWhole(run, extent, swept.value)));
   };
-  for (int64_t n = wanted; n <= std::min(kNear * wanted, extent / 2); ++n)
+  for (int64_t n = wanted; n <= std::min(kMoreParts * wanted, extent / 2); ++n)
     if (fits(n)) return n;
   const int64_t others = reduce.src(0).maxNumel() / std::max<int64_t>(1, reduce.maxNumel() * extent);
-  if (extent % wanted * others <= kMostLeft && isWhole(extent / wanted, extent, swept.value)) return wanted;
-  if (others > 1 && extent <= kMostLeft * kNear) return extent;
+  if (extent % wanted * others <= kMostLeftOver && isWhole(extent / wanted, extent, swept.value)) return wanted;
+  if (others > 1 && extent <= kMostLeftOver * kMoreParts) return extent;
   for (int64_t n = wanted; n > 1; --n)
     if (fits(n)) return n;
   return 1;
