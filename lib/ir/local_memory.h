@@ -1,5 +1,6 @@
 // What buffers local to a kernel take, in whichever form they are: as opts make them, and as threads fill them.
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -9,6 +10,16 @@ namespace svod {
 
 inline constexpr int64_t kLocalAlignment = 64;  // bytes, of each buffer
 inline constexpr int64_t kMostStages = 8;       // of a ring
+
+/// Whether rows of so many bytes may be swizzled: a power of two, from two pieces of 16 bytes on.
+inline constexpr int64_t kLeastSwizzle = 32, kMostSwizzle = 1024;
+constexpr bool isSwizzle(int64_t bytes) {
+  return bytes >= kLeastSwizzle && bytes <= kMostSwizzle && std::has_single_bit(static_cast<uint64_t>(bytes));
+}
+/// As SlotArg::swizzle has it.
+constexpr uint8_t swizzleOf(int64_t bytes) {
+  return static_cast<uint8_t>(std::countr_zero(static_cast<uint64_t>(bytes)));
+}
 
 /// Bytes after which a swizzle of rows of so many bytes starts again.
 int64_t swizzlePeriod(int64_t swizzle);

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "ir/local_memory.h"
+
 namespace svod {
 
 namespace {
@@ -69,7 +71,7 @@ Result<Arg> ArgumentReader::slotArg() {
     if (isRing)
       arg.ring = static_cast<uint8_t>(amount);
     else
-      arg.swizzle = static_cast<uint8_t>(std::countr_zero(static_cast<unsigned>(amount)));
+      arg.swizzle = swizzleOf(amount);
   }
   return Arg(arg);
 }

@@ -1,9 +1,9 @@
 // Copies and results that a workgroup shares, and the order of its grid.
 #include <algorithm>
-#include <bit>
 
 #include "facts/local_buffers.h"
 #include "ir/gpu_op.h"
+#include "ir/local_memory.h"
 #include "opts/legality.h"
 #include "opts/proposals.h"
 #include "opts/stage_opts.h"
@@ -56,8 +56,7 @@ std::vector<OptOp> proposeSwizzle(const KernelFacts& kernel, const LoopNames& na
   for (UOp r : stagesOf(kernel)) {
     UOp fill = fillAlong(kernel, r);
     const int64_t bytes = maxExtent(fill.src(fill.srcCount() - 1)) * byteSize(fill.dtype());
-    if (bytes >= 32 && bytes <= 1024 && std::has_single_bit(static_cast<uint64_t>(bytes)))
-      moves.push_back({OptKind::Swizzle, AxisAmount{refTo(kernel, names, r), bytes}});
+    if (isSwizzle(bytes)) moves.push_back({OptKind::Swizzle, AxisAmount{refTo(kernel, names, r), bytes}});
   }
   return moves;
 }

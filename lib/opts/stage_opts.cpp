@@ -1,13 +1,13 @@
 #include "opts/stage_opts.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "facts/local_buffers.h"
 #include "ir/gpu_op.h"
 #include "ir/local_memory.h"
 #include "ir/shape.h"
 #include "ir/workgroup.h"
+#include "opts/deal.h"
 #include "opts/legality.h"
 #include "opts/reloop.h"
 #include "symbolic/symbolic.h"
@@ -93,31 +93,17 @@ Result<Applied> applySpread(Graph& g, UOp sink, const OptOp& opt, const Caps& ca
   if (width > 1 && (*constExtent(closed.back()) % width != 0 || !areNeighbours(fill)))
     return fail(Diag::BadOpt, std::to_string(width) + " neighbours of the buffer are not neighbours in memory",
                 "order its axes in pack as the operand has them, or spread single elements");
-  int64_t count = 1;
-  for (UOp r : closed) count *= *constExtent(r);
-  uint32_t id = nextRangeId(sink);
-  UOp dealt = g.range(g.index(count / width), id, AxisType::Spread);
-  UOp lanes = width > 1 ? g.range(g.index(width), id + 1, AxisType::Vector) : UOp();
+  const Dealt dealt = dealtToThreads(g, closed, width, nextRangeId(sink));
   std::vector<Reloop> loops;
-  int64_t inner = 1;  // elements, in pieces of `width`, of the loops inside
-  for (size_t i = closed.size(); i-- > 0;) {
-    const bool isLast = i + 1 == closed.size();
-    const int64_t extent = *constExtent(closed[i]) / (isLast ? width : 1);
-    UOp at = g.alu(Op::Floormod, {g.alu(Op::Floordiv, {dealt, g.index(inner)}), g.index(extent)});
-    if (isLast && lanes) at = addIndices(g, mulIndices(g, at, g.index(width)), lanes);
-    std::vector<UOp> ranges;
-    if (i == 0) ranges.push_back(dealt);
-    if (i == 0 && lanes) ranges.push_back(lanes);
-    loops.push_back({closed[i], at, std::move(ranges)});
-    inner *= extent;
-  }
+  for (size_t i = 0; i < closed.size(); ++i)
+    loops.push_back({closed[i], dealt.at[i], i == 0 ? dealt.ranges : std::vector<UOp>()});
   return Applied(simplify(g, reloop(g, sink, loops)));
 }
 
 Result<Applied> applySwizzle(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_TRY(UOp fill, pickStage(sink, args.axis, caps));
-  if (args.amount < 32 || args.amount > 1024 || !std::has_single_bit(static_cast<uint64_t>(args.amount)))
+  if (!isSwizzle(args.amount))
     return fail(Diag::BadOpt, "no swizzle has rows of " + std::to_string(args.amount) + " bytes",
                 "use 32, 64, .. 1024");
   UOp last = fill.src(fill.srcCount() - 1);
@@ -126,7 +112,7 @@ Result<Applied> applySwizzle(Graph& g, UOp sink, const OptOp& opt, const Caps& c
                 "rows of the buffer have " + std::to_string(maxExtent(last) * byteSize(fill.dtype())) + " bytes",
                 "tile its last axis, so that a row is as long as the swizzle");
   SlotArg arg = bufferOf(fill).argAs<SlotArg>();
-  arg.swizzle = static_cast<uint8_t>(std::countr_zero(static_cast<uint64_t>(args.amount)));
+  arg.swizzle = swizzleOf(args.amount);
   return Applied(withBuffer(g, sink, fill, arg));
 }
 

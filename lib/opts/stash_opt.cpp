@@ -5,6 +5,8 @@
 
 #include "facts/accesses.h"
 #include "ir/gpu_op.h"
+#include "ir/local_memory.h"
+#include "opts/deal.h"
 #include "opts/legality.h"
 #include "opts/local_copy.h"
 #include "opts/stage_opts.h"
@@ -43,12 +45,10 @@ ResultTile tileOf(UOp end) {
   return tile;
 }
 
-/// Rows in other places where they have the length of a swizzle, so that columns spare the banks.
+/// Rows in other places where they have the length of a swizzle, or several of them, so that columns spare the banks.
 uint8_t swizzleFor(int64_t rowBytes) {
-  constexpr uint64_t kLeast = 32, kMost = 1024;
-  const auto bytes = static_cast<uint64_t>(rowBytes);
-  return bytes >= kLeast && std::has_single_bit(bytes) ? static_cast<uint8_t>(std::countr_zero(std::min(bytes, kMost)))
-                                                       : uint8_t{0};
+  const int64_t bytes = std::has_single_bit(static_cast<uint64_t>(rowBytes)) ? std::min(rowBytes, kMostSwizzle) : 0;
+  return isSwizzle(bytes) ? swizzleOf(bytes) : uint8_t{0};
 }
 
 /// The value of the store in a buffer as large as the tile.
@@ -62,21 +62,14 @@ UOp stashed(Graph& g, UOp store, const ResultTile& tile, uint32_t slot) {
 
 /// The loops of the store with all elements of the tile dealt to the threads, `width` neighbours at once.
 UOp goingOut(Graph& g, UOp end, const ResultTile& tile, UOp fill, int64_t width, uint32_t id) {
-  UOp dealt = g.range(g.index(tile.elements / width), id, AxisType::Spread);
-  UOp lanes = width > 1 ? g.range(g.index(width), id + 1, AxisType::Vector) : UOp();
-  UOp place = lanes ? g.alu(Op::Add, {g.alu(Op::Mul, {dealt, g.index(width)}), lanes}) : dealt;
-  std::vector<UOp> at(tile.loops.size());
-  int64_t inner = 1;
-  for (size_t i = tile.loops.size(); i-- > 0; inner *= maxExtent(tile.loops[i]))
-    at[i] = g.alu(Op::Floormod, {g.alu(Op::Floordiv, {place, g.index(inner)}), tile.loops[i].src(0)});
+  const auto [ranges, place, at] = dealtToThreads(g, tile.loops, width, id);
   UOp store = end.src(0);
   std::vector<UOp> src{substitute(g, store.src(0), tile.loops, at), g.load(g.indexInto(fill, {&place, 1}))};
   if (store.srcCount() > 2) src.push_back(substitute(g, store.src(2), tile.loops, at));
   std::vector<UOp> closed{g.make(Op::Store, DType::Void, src)};
   for (UOp r : end.src().subspan(1))
     if (!isOfTile(r)) closed.push_back(r);
-  closed.push_back(dealt);
-  if (lanes) closed.push_back(lanes);
+  closed.insert(closed.end(), ranges.begin(), ranges.end());
   return simplify(g, g.make(Op::End, DType::Void, closed));
 }
 

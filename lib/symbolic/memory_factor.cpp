@@ -1,8 +1,8 @@
 #include "symbolic/memory_factor.h"
 
 #include <algorithm>
-#include <bit>
 
+#include "ir/local_memory.h"
 #include "ir/multiple_of.h"
 #include "ir/warpgroup_operand.h"
 #include "symbolic/symbolic.h"
@@ -11,7 +11,7 @@ namespace svod {
 
 namespace {
 
-constexpr int kSwizzle = std::countr_zero(static_cast<unsigned>(kOperandRow));  // of SlotArg
+constexpr int kSwizzle = swizzleOf(kOperandRow);
 
 bool isShared(UOp fill) {
   const auto isOfThread = [](UOp r) {
