@@ -5,10 +5,8 @@
 #include "cost/warp_touches.h"
 #include "ir/gpu_op.h"
 #include "ir/text.h"
-#include "ir/verify.h"
-#include "ir/workgroup.h"
-#include "opts/opt_checks.h"
 #include "opts/tensor_core_kernels.h"
+#include "opts/thread_checks.h"
 
 using namespace svod;
 
@@ -29,37 +27,6 @@ constexpr const char* kSmallList =
     "tc(0,n0.i,n1.i,k0.i) local(n0.i,2) local(n1.i,2) upcast(n1.i,0) unroll(k0.i,0) global(n0.o,n1.o)";
 
 UOp product(Graph& g, const Sizes& sizes) { return buildProduct(g, sizes, core()); }
-
-int countOf(const LinearKernel& kernel, std::string_view name) {
-  int count = 0;
-  for (UOp n : kernel.ops) count += n.op() == Op::Gpu && n.argAs<NameArg>().name == name;
-  return count;
-}
-
-/// As threads, legal as a list of instructions.
-LinearKernel asThreads(Graph& g, UOp changed) {
-  LinearKernel kernel = threadsOf(g, changed);
-  std::vector<UOp> effects;
-  for (UOp n : kernel.ops)
-    if (n.dtype() == DType::Void && n.ranges().empty()) effects.push_back(n);
-  Status legal = verify(g.make(Op::Sink, DType::Void, effects), Stage::Linear, {.enumerate = 64});
-  if (!legal) FAIL(toText(legal.error()));
-  return kernel;
-}
-
-LinearKernel unchecked(Graph& g, UOp sink, const char* opts, const Caps& caps) {
-  auto changed = applyOpts(g, sink, *parseOpts(opts), caps);
-  if (!changed) FAIL(toText(changed.error()));
-  return asThreads(g, *changed);
-}
-
-LinearKernel checked(Graph& g, UOp sink, const char* opts, const Caps& caps) {
-  UOp changed = applied(g, sink, opts, caps);
-  LinearKernel kernel = asThreads(g, changed);
-  INFO(opts);
-  CHECK(sameBuffers(resultOf(sink), emulated(kernel, sink), 1e-4));
-  return kernel;
-}
 
 std::string without(std::string list, std::string_view name) {
   for (size_t at; (at = list.find(name)) != std::string::npos;) list.erase(at, list.find(')', at) + 1 - at);
@@ -215,56 +182,6 @@ TEST_CASE("Products of f32 by single lanes: both operands in shared copies, vect
   }
   CHECK(vectors > 20);
   CHECK(scalars == 0);
-}
-
-TEST_CASE("Sums of rows are exchanged by shuffles, and through memory between warps") {
-  const Caps caps = gpuCaps();
-  struct Case {
-    const char* opts;
-    int shuffles, barriers;
-  };
-  for (const Case& c : {Case{"group(k0,8) global(n0)", 3, 0}, Case{"group(k0,32) global(n0)", 5, 0},
-                        Case{"group(k0,128) global(n0)", 5 + 2, 1}, Case{"local(n0,4) group(k0,16) global(n0)", 4, 0},
-                        Case{"group(k0,64) local(n0,2) global(n0)", 0, 1}, Case{"group(k0,24) global(n0)", 0, 1}}) {
-    for (auto build : {buildRowSum, buildMatvec}) {
-      if (build == buildMatvec && std::string_view(c.opts).find("128") != std::string_view::npos) continue;
-      Graph g;
-      const LinearKernel kernel = checked(g, build(g, {8, 130, 70}), c.opts, caps);
-      int barriers = 0;
-      for (UOp n : kernel.ops) barriers += n.op() == Op::Barrier;
-      CHECK(countOf(kernel, "shuffle_xor") == c.shuffles);
-      CHECK(barriers == c.barriers);
-    }
-  }
-}
-
-TEST_CASE("Loops that follow each other share their threads") {
-  Graph g;
-  const LinearKernel kernel =
-      checked(g, buildSoftmax(g, {3, 130}), "group(k0,64) group(k1,64) local(n1,64) global(n0)", gpuCaps());
-  int64_t threads = 1;
-  for (UOp n : kernel.ops)
-    if (isThreadIndex(n)) threads *= n.src(0).constInt();
-  CHECK(threads == 64);
-  CHECK(countOf(kernel, "shuffle_xor") == 2 * (5 + 1));
-}
-
-TEST_CASE("A raster walks bands of rows") {
-  for (int64_t rows : {2, 3, 5}) {
-    Graph g;
-    checked(g, buildTranspose(g, {7, 9}), ("global(n0,n1) raster(n0,n1," + std::to_string(rows) + ")").c_str(),
-            gpuCaps());
-  }
-}
-
-TEST_CASE("Few workgroups compute all tiles, whatever their number and that of tiles") {
-  for (const char* list :
-       {"global(n0) persist(n0,2)", "merge(n0,n1) local(n0+n1,4) global(n0+n1) persist(n0+n1,3)",
-        "global(n0,n1) raster(n0,n1,2) persist(n0+n1,5)", "local(n1,4) global(n0) stash(0) persist(n0,4)"})
-    for (const Sizes& sizes : {Sizes{7, 9, 1}, Sizes{8, 8, 1}}) {
-      Graph g;
-      checked(g, buildTranspose(g, sizes), list, gpuCaps());
-    }
 }
 
 TEST_CASE("Opts of shared copies that do not apply say why") {
