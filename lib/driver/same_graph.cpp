@@ -43,7 +43,8 @@ Result<std::vector<HostTensor>> valuesOf(Model& model, UOp root, const GraphJob&
 
 ModelBindings plainBindings(const Model& model, const VariableValues& variables) {
   std::mt19937 random(1);
-  ModelBindings bindings{{}, variables, {}, true};
+  ModelBindings bindings{
+      .ports = {}, .variables = variables, .functions = {}, .areSumsRoundedOnce = true, .areArbitrary = true};
   for (const ModelPort& port : model.ports) {
     const bool isInput = port.kind == PortKind::Input;
     bindings.ports.push_back(isInput ? plainValues(port.buffer.dtype(), dimsOf(port, variables), random)

@@ -120,6 +120,15 @@ class Errors(unittest.TestCase):
         self.assertIn(f"; {made[1]}={other} ", done.stdout)
         self.assertIn("requested in place of " + made[2], done.stdout)
 
+    def test_checks_take_inputs_that_are_not_what_the_graph_expects(self):
+        graph = ('; port 2 expectation "k"\n%0 = buffer 9 {0} : f32[9]\n%1 = buffer 64 {1} : i64[64]\n'
+                 "%2 = buffer 64 {3} : f32[64]\n%3 = scatter %0, %1, %2 {add, 0} : f32[9]\n"
+                 "%4 = buffer 2, 64 {2} : i64[2,64]\n%5 = reshape %1, 1, 64 : i64[1,64]\n"
+                 "%6 = pad %5, 9:i64, 0, 0, 1, 0 : i64[2,64]\n%7 = store %4, %6\n"
+                 "%8 = buffer 9 {4} : f32[9]\n%9 = store %8, %3\n%10 = sink %7, %9\n")
+        done = svod_opt(["fuse", "--check", "-"], graph)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_list_of_opts_that_does_not_apply_says_why(self):
         graph, _, _ = case("apply-opts-matmul")
         self.refused(1, "upcast", ["apply-opts", "--opts", "upcast(9,2)", "-"], graph)
