@@ -27,11 +27,12 @@ struct ModelBindings {
   VariableValues variables;  // every variable of the model
   std::map<std::string, CustomFunction, std::less<>> functions;
   bool areSumsRoundedOnce = false;  // of floats: what all orders of their terms are near to
-  bool areArbitrary = false;        // the inputs: whether they meet the expectations of the model does not matter
+  bool areArbitrary = false;        // the inputs: whether they are what the model expects does not matter
 };
 
 /// Tensor stage. Returns the contents of every port afterwards, by Model::ports; states as the stores left them.
-/// InputMismatch when sizes that must be equal are not, or an expectation is not met.
+/// InputMismatch when sizes that must be equal are not, an expectation is not met, or updates that the graph calls
+/// distinct go to one element.
 Result<std::vector<HostTensor>> interpret(const Model& model, const ModelBindings& bindings);
 
 /// Whether the contents of all ports, as interpret() returns them, are what the model expects. InputMismatch names the

@@ -208,7 +208,7 @@ class TensorInterpreter {
       case Op::Gather: return gatherView(n, values_[n.src(0).id()], viewsOf(n.src().subspan(1)));
       case Op::Scatter:
         return scatterView(n, values_[n.src(0).id()], viewsOf(n.src().subspan(1, n.src(0).rank())),
-                           values_[n.src().back().id()]);
+                           values_[n.src().back().id()], bindings_.areArbitrary);
       case Op::Custom: return custom(n);
       default: return fail(Diag::Verify, "not a tensor-stage node: " + toLineText(n), "verify the graph first");
     }

@@ -64,6 +64,17 @@ Result<HostTensor> places(UOp n, const View& base, std::span<const View> indices
   return out;
 }
 
+// Updates that are called distinct meet in element `at` of `x`.
+tl::unexpected<Error> meeting(UOp node, const View& x, int64_t at) {
+  std::vector<int64_t> place;
+  for (int64_t stride : rowMajorStrides(x.dims)) place.push_back(at / stride), at %= stride;
+  return fail(
+      Error(Diag::InputMismatch,
+            fmt::format("two updates of a scatter that calls them distinct go to element [{}]", fmt::join(place, ", ")),
+            "name each element once, or leave out distinct=true")
+          .withNote("node: " + toLineText(node)));
+}
+
 }  // namespace
 
 tl::unexpected<Error> dimsMismatch(UOp node, const View& a, const View& b) {
@@ -156,16 +167,21 @@ Result<View> gatherView(UOp n, const View& x, std::span<const View> indices) {
   return View::of(std::move(out));
 }
 
-Result<View> scatterView(UOp n, const View& x, std::span<const View> indices, const View& update) {
+Result<View> scatterView(UOp n, const View& x, std::span<const View> indices, const View& update, bool mayMeet) {
   HostTensor out = x.toTensor();
   SVOD_TRY(HostTensor to, places(n, x, indices));
   if (!update.dims.empty() && update.dims != to.dims && !to.dims.empty()) return dimsMismatch(n, update, View::of(to));
-  Op op = n.argAs<ReduceArg>().op;
+  const auto& [op, distinct] = n.argAs<ReduceArg>();
+  std::vector<bool> isTaken(distinct.empty() || mayMeet ? 0 : static_cast<size_t>(out.numel()));
   std::vector<int64_t> dims = to.dims.empty() ? update.dims : to.dims;
   HostTensor updates = broadcastTo(update, dims).toTensor();
   for (int64_t i = 0, count = updates.numel(); i < count; ++i) {
     int64_t at = to.at(to.dims.empty() ? 0 : i).asInt();
     if (at < 0) continue;
+    if (!isTaken.empty()) {
+      if (isTaken[static_cast<size_t>(at)]) return meeting(n, x, at);
+      isTaken[static_cast<size_t>(at)] = true;
+    }
     Scalar operands[] = {out.at(at), updates.at(i)};
     out.set(at, op == Op::Store ? operands[1] : evalScalar(op, n.dtype(), operands));
   }

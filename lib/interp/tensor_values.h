@@ -30,6 +30,7 @@ View reduceView(UOp n, const View& x, bool roundsOnce = false);
 
 /// `indices` has a tensor for each axis of x; what they name outside of x reads as zero and stores nothing.
 Result<View> gatherView(UOp n, const View& x, std::span<const View> indices);
-Result<View> scatterView(UOp n, const View& x, std::span<const View> indices, const View& update);
+/// InputMismatch where updates that the graph calls distinct go to one element, unless they `mayMeet`.
+Result<View> scatterView(UOp n, const View& x, std::span<const View> indices, const View& update, bool mayMeet);
 
 }  // namespace svod

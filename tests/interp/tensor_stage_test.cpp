@@ -123,6 +123,31 @@ TEST_CASE("gather reads 0 outside, scatter drops what is outside and keeps order
   checkValues(out[5], {3, 2}, {1, 2, 3, 4, 5, 8});
 }
 
+TEST_CASE("updates that are called distinct and meet are refused, with their place") {
+  Model m = modelOf(R"(%0 = buffer 3, 2 {0} : f32[3,2]
+%1 = buffer 4 {1} : i64[4]
+%2 = buffer 4 {2} : i64[4]
+%3 = buffer 4 {3} : f32[4]
+%4 = scatter %0, %1, %2, %3 {add, 0} : f32[3,2]
+%5 = buffer 3, 2 {4} : f32[3,2]
+%6 = store %5, %4
+%7 = sink %6)");
+  ModelBindings b{
+      .ports = {HostTensor::of(DType::F32, {3, 2}, {1, 2, 3, 4, 5, 6}), HostTensor::of(DType::I64, {4}, {2, 0, -1, -1}),
+                HostTensor::of(DType::I64, {4}, {1, 1, 0, 0}),  // two of them nowhere
+                HostTensor::of(DType::F32, {4}, {10, 20, 30, 40})},
+      .variables = {},
+      .functions = {}};
+  checkValues(run(m, b)[4], {3, 2}, {1, 22, 3, 4, 5, 16});
+  b.ports[1] = HostTensor::of(DType::I64, {4}, {2, 0, 1, 2}),
+  b.ports[2] = HostTensor::of(DType::I64, {4}, {1, 0, 0, 1});
+  const Error error = interpret(m, b).error();
+  CHECK(error->diag == Diag::InputMismatch);
+  CHECK(error->message.find("element [2, 1]") != std::string::npos);
+  b.areArbitrary = true;
+  checkValues(run(m, b)[4], {3, 2}, {21, 2, 33, 4, 5, 56});
+}
+
 TEST_CASE("states: plain reads see the old value, reads after a store the new one, views update in part") {
   Model m = modelOf(R"(%0 = buffer 4 {0} : i32[4]
 %1 = add %0, 1:i32 : i32[4]
