@@ -12,7 +12,7 @@ using namespace svod;
 
 namespace {
 
-constexpr int kInt64 = 7, kBool = 9;
+constexpr int kInt64 = 7, kBool = 9, kF16 = 10, kBF16 = 16;
 
 std::string word(const char* text) { return text; }
 
@@ -195,6 +195,16 @@ TEST_CASE("If with a condition of the run chooses between values") {
   addNode(*addGraph(choice, "then_branch", {}, {"a"}).mutable_node(), "Neg", {"x"}, {"a"});
   addNode(*addGraph(choice, "else_branch", {}, {"b"}).mutable_node(), "Add", {"x", "x"}, {"b"});
   CHECK(run(m.import()) == f32({2}, {0, 2}));
+}
+
+TEST_CASE("attention rounds its weights to the type of its queries, not to that of its values") {
+  for (const int narrow : {kF16, kBF16}) {
+    OnnxMaker m(23);
+    m.input("q", {"1", "1", "1", "1"}).floats("k", {1, 1, 3, 1}, {0, 0, 0});
+    m.input("v", {"1", "1", "3", "1"}, narrow).output("y");
+    m.node("Attention", {"q", "k", "v"}, {"y"});
+    CHECK(run(m.import()) == f32({1, 1, 1, 1}, {1}));  // thirds of 0, 1 and 2; three of them in 16 bits are not 1
+  }
 }
 
 TEST_CASE("a scan of opset 8 has a batch") {
