@@ -12,6 +12,7 @@ try:
 except ImportError:
     yaml = None
 
+import kubernetes
 from svodc import BIN, ROOT, ToolTest, clean_environment, main, run
 
 GRAPH = "svod 1\ninput x: f32[48, 40]\ninput y: f32[40, 56]\noutput z = relu(matmul(x, y))\noutput s = softmax(x)\n"
@@ -248,64 +249,37 @@ class Work(ToolTest):
         self.assertEqual(list(self.work.glob("units/*")), [])
 
 
-# What the API of Kubernetes says of the fields that the example uses: batch/v1 Job, and what lies in it. A field's value is
-# a type, a set of choices, another object, or a list of one of these. "!" before a name: it has to be there.
-RESOURCES = {"requests": dict, "limits": dict}
-CONTAINER = {"!name": str, "!image": str, "command": [str], "args": [str], "env": [dict], "resources": RESOURCES,
-             "volumeMounts": [{"!name": str, "!mountPath": str, "readOnly": bool, "subPath": str}], "workingDir": str}
-VOLUME = {"!name": str, "persistentVolumeClaim": {"!claimName": str, "readOnly": bool}, "emptyDir": dict, "hostPath": dict}
-RULE = {"!action": {"FailJob", "FailIndex", "Ignore", "Count"},
-        "onExitCodes": {"containerName": str, "!operator": {"In", "NotIn"}, "!values": [int]},
-        "onPodConditions": [{"!type": str, "status": {"True", "False", "Unknown"}}]}
-POD = {"metadata": {"labels": dict, "annotations": dict},
-       "!spec": {"!containers": [CONTAINER], "volumes": [VOLUME], "restartPolicy": {"Never", "OnFailure"}, "nodeSelector": dict,
-                 "terminationGracePeriodSeconds": int, "tolerations": [dict], "serviceAccountName": str}}
-JOB = {"!apiVersion": {"batch/v1"}, "!kind": {"Job"}, "!metadata": {"!name": str, "namespace": str, "labels": dict},
-       "!spec": {"completionMode": {"NonIndexed", "Indexed"}, "completions": int, "parallelism": int, "backoffLimit": int,
-                 "backoffLimitPerIndex": int, "maxFailedIndexes": int, "activeDeadlineSeconds": int,
-                 "ttlSecondsAfterFinished": int, "suspend": bool, "podFailurePolicy": {"!rules": [RULE]}, "!template": POD}}
-
-
-def problems(value, facts, place="job"):
-    if isinstance(facts, set):
-        return [] if value in facts else [f"{place}: {value!r} is none of {sorted(facts)}"]
-    if isinstance(facts, type):
-        return [] if type(value) is facts else [f"{place}: {value!r} is no {facts.__name__}"]
-    if isinstance(facts, list):
-        if not isinstance(value, list):
-            return [f"{place} is no list"]
-        return [p for i, each in enumerate(value) for p in problems(each, facts[0], f"{place}[{i}]")]
-    if not isinstance(value, dict):
-        return [f"{place} is no object"]
-    known = {name.lstrip("!"): fact for name, fact in facts.items()}
-    found = [f"{place}.{name} is missing" for name in facts if name[0] == "!" and name[1:] not in value]
-    for name, each in value.items():
-        found += problems(each, known[name], f"{place}.{name}") if name in known else [f"{place}.{name} is not known"]
-    return found
-
-
 class Examples(unittest.TestCase):
     @unittest.skipUnless(yaml, "there is no PyYAML here: apt-get install python3-yaml")
     def test_kubernetes(self):
         job = yaml.safe_load((ROOT / "examples/tuning-kubernetes/job.yaml").read_text())
-        self.assertEqual(problems(job, JOB), [])
-        spec, pod = job["spec"], job["spec"]["template"]["spec"]
-        # What a server refuses besides: names that lead nowhere, and fields that need others.
-        self.assertEqual(spec["completionMode"], "Indexed")  # for backoffLimitPerIndex, and for the index itself
-        self.assertLessEqual(spec["maxFailedIndexes"], spec["completions"])
-        self.assertEqual(pod["restartPolicy"], "Never")  # for podFailurePolicy
-        volumes, containers = {v["name"] for v in pod["volumes"]}, {c["name"] for c in pod["containers"]}
-        for container in pod["containers"]:
-            self.assertLessEqual({m["name"] for m in container["volumeMounts"]}, volumes)
-            self.assertEqual(container["command"][:3], ["svodc", "tune", "run"])
-            self.assertEqual(container["resources"]["requests"], container["resources"]["limits"])
-        for rule in spec["podFailurePolicy"]["rules"]:
-            self.assertEqual(sum(key in rule for key in ("onExitCodes", "onPodConditions")), 1)
-            codes = rule.get("onExitCodes", {"containerName": next(iter(containers)), "values": []})
-            self.assertIn(codes["containerName"], containers)
-            self.assertEqual(codes["values"], sorted(set(codes["values"]) - {0}))
-        for broken in ({"kind": "Jbo"}, {"spec": {**spec, "completions": "12"}}, {"spec": {**spec, "completoins": 1}}, {"metadata": {}}):
-            self.assertNotEqual(problems(job | broken, JOB), [])
+        spec, container = job["spec"], job["spec"]["template"]["spec"]["containers"][0]
+        for completions in (1, 3, 12, 500):  # what its README says to change
+            changed = job | {"spec": spec | {"completions": completions}}
+            self.assertEqual(kubernetes.against_schema(changed) + kubernetes.against_server(changed), [], completions)
+        self.assertEqual(container["command"][:3], ["svodc", "tune", "run"])
+        self.assertEqual(container["resources"]["requests"], container["resources"]["limits"])
+
+    @unittest.skipUnless(yaml, "there is no PyYAML here: apt-get install python3-yaml")
+    def test_what_kubernetes_refuses(self):
+        text = (ROOT / "examples/tuning-kubernetes/job.yaml").read_text()
+        for check, was, becomes, says in (
+                (kubernetes.against_schema, "kind: Job", "kind: Jbo", "'Jbo'"),
+                (kubernetes.against_schema, "completions: 12", "completions: '12'", "'12' is no int"),
+                (kubernetes.against_schema, "completions: 12", "completoins: 12", "completoins is not known"),
+                (kubernetes.against_schema, "claimName: svod-tuning", "readOnly: true", "claimName is missing"),
+                (kubernetes.against_schema, "mountPath", "mountpath", "mountPath is missing"),
+                (kubernetes.against_schema, 'cpu: "2"', "cpu: 2", "requests.cpu: 2 is no str"),
+                (kubernetes.against_schema, "operator: In", "operator: Is", "'Is' is none of In|NotIn"),
+                (kubernetes.against_server, "completions: 12", "completions: 3\n  maxFailedIndexes: 12", "more than completions"),
+                (kubernetes.against_server, "completionMode: Indexed", "suspend: true", "needs Indexed"),
+                (kubernetes.against_server, "restartPolicy: Never", "restartPolicy: OnFailure", "needs restartPolicy Never"),
+                (kubernetes.against_server, "containerName: tune", "containerName: tuner", "names no container"),
+                (kubernetes.against_server, "[2, 3, 4]", "[0, 2]", "In has no 0"),
+                (kubernetes.against_server, "- name: data\n          persistent", "- name: date\n          persistent", "no volume")):
+            with self.subTest(says=says):
+                self.assertIn(was, text)
+                self.assertIn(says, "; ".join(check(yaml.safe_load(text.replace(was, becomes, 1)))))
 
     def test_the_commands_of_the_examples_parse(self):
         """What they call svodc with ends with a word about the folder, not about the command line."""
