@@ -13,7 +13,7 @@ except ImportError:
     yaml = None
 
 import kubernetes
-from svodc import BIN, ROOT, ToolTest, clean_environment, main, run
+from svodc import BIN, ROOT, ToolTest, clean_environment, contents, main, run
 
 GRAPH = "svod 1\ninput x: f32[48, 40]\ninput y: f32[40, 56]\noutput z = relu(matmul(x, y))\noutput s = softmax(x)\n"
 
@@ -128,6 +128,17 @@ class Work(ToolTest):
         shutil.move(self.work, moved / "work")
         self.work = moved / "work"
         self.assertEqual(self.status()["done"], 2)
+
+    def test_a_plan_replaces_nothing_but_tuning_work(self):
+        compiled, damaged = self.folder / "m.plan", self.folder / "damaged"
+        self.svodc("compile", self.model, "-o", compiled)
+        damaged.mkdir()
+        (damaged / "plan.json").write_text('{"svod-tuning-work": 2}')
+        for folder in (compiled, damaged):
+            before = contents(folder)
+            self.fails(74, "tune", "plan", self.model, "-o", folder, says=["no folder of tuning work", "name another one"])
+            self.assertEqual(contents(folder), before)
+            self.fails(1, "log", "stats", folder, says="plan.json")
 
     def start(self, unit, *words):
         return subprocess.Popen([BIN / "svodc", "tune", "run", self.work, "--unit", str(unit), *words], env=clean_environment(),

@@ -176,11 +176,6 @@ std::string toText(const TuneWork& work) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-bool isTuneWork(const std::string& folder) {
-  std::error_code ignored;
-  return fs::is_directory(folder, ignored) && fs::is_regular_file(planPath(folder), ignored);
-}
-
 Result<TuneWork> readTuneWork(const std::string& folder) {
   const std::string path = planPath(folder);
   SVOD_TRY(const std::string text, readWholeFile(path, kMaxPlanBytes));

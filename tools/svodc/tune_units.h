@@ -42,7 +42,6 @@ std::vector<TuneUnit> unitsOf(const std::vector<TuneKernel>& kernels, const std:
 std::string toText(const TuneWork& work);
 /// Errors: Io; Syntax, Unsupported for another form.
 Result<TuneWork> readTuneWork(const std::string& folder);
-bool isTuneWork(const std::string& folder);
 
 /// Of all attempts there are, in order.
 std::vector<std::string> attemptsOf(const std::string& folder, const TuneUnit& unit);

@@ -47,9 +47,13 @@ Status checkPlan(const Request& request) {
 /// A new folder, an empty one, or one that svodc tune plan wrote.
 Status checkFolder(const std::string& folder) {
   std::error_code ignored;
-  if (!fs::exists(folder, ignored) || isTuneWork(folder)) return {};
+  if (!fs::exists(folder, ignored)) return {};
   if (fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored)) return {};
-  return fail(Diag::Io, "'" + folder + "' is there, and no folder of tuning work", "name another one, or remove it");
+  const Result<TuneWork> before = readTuneWork(folder);
+  if (before) return {};
+  return fail(
+      Error(Diag::Io, "'" + folder + "' is there, and no folder of tuning work", "name another one, or remove it")
+          .withNote(before.error()->message));
 }
 
 /// Those whose decisions can be looked for, equal ones once.

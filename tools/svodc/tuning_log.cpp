@@ -2,6 +2,7 @@
 #include "tuning_log.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "driver/tuned_opts.h"
 #include "options.h"
@@ -92,7 +93,9 @@ Result<TuningLog> readTuningLog(const std::string& path, Console& console) {
 }
 
 Result<TuningLog> readLogs(const std::string& path, Console& console) {
-  if (!isTuneWork(path)) return readTuningLog(path, console);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return readTuningLog(path, console);
+  SVOD_CHECK(readTuneWork(path));  // another folder is none of logs
   std::vector<TuningLog> logs;
   for (const std::string& file : logsIn(path)) {
     SVOD_TRY(TuningLog log, readTuningLog(file, console));
