@@ -140,6 +140,42 @@ class Work(ToolTest):
             self.assertEqual(contents(folder), before)
             self.fails(1, "log", "stats", folder, says="plan.json")
 
+    def quick_unit(self):
+        """Of one kernel whose search comes to its end."""
+        self.model.write_text("svod 1\ninput x: f32[8]\noutput y = exp(x)\n")
+        self.plan("--budget", "10m", "--search", "kernels", "--beam", "1")
+        return json.loads(self.svodc("tune", "run", self.work, "--unit", 0, "--json").stdout)
+
+    def test_a_unit_whose_log_is_lost_or_damaged_is_not_done(self):
+        self.assertGreater(self.quick_unit()["candidates"], 0)
+        log, = self.work.glob("units/*/attempt-1.log")
+        text, done = log.read_text(), (log.parent / "done").read_text()
+        for damaged in (None, text + "what\n", text[:len(text) // 2]):
+            for each in self.work.glob("units/*/attempt-*.log"):
+                each.unlink()
+            (log.parent / "done").write_text(done)
+            if damaged:
+                log.write_text(damaged)
+            said = self.svodc("tune", "status", self.work, "--json")
+            unit, = json.loads(said.stdout)["units"]
+            self.assertEqual((unit["state"], json.loads(said.stdout)["damaged"]), ("damaged", 1))
+            self.assertIn("--unit 0 does it again", said.stderr)
+            self.assertEqual("no records" in said.stderr, damaged is not None and "what" in damaged)
+            self.svodc("tune", "run", self.work, "--unit", 0)
+            self.assertEqual(self.status()["done"], 1)
+
+    def test_an_attempt_goes_on_from_those_before_it_so_all_are_needed(self):
+        self.quick_unit()
+        log, = self.work.glob("units/*/attempt-1.log")
+        (log.parent / "done").unlink()
+        report = json.loads(self.svodc("tune", "run", self.work, "--unit", 0, "--json").stdout)
+        self.assertEqual(report["candidates"], 0)  # all was known: that is an end, too
+        unit, = self.status()["units"]
+        self.assertEqual((unit["state"], unit["attempts"]), ("done", 2))
+        log.unlink()
+        unit, = self.status()["units"]
+        self.assertEqual((unit["state"], unit["attempts"]), ("damaged", 1))
+
     def start(self, unit, *words):
         return subprocess.Popen([BIN / "svodc", "tune", "run", self.work, "--unit", str(unit), *words], env=clean_environment(),
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <map>
 
 #include "driver/tuned_opts.h"
 #include "measure/code_store.h"
@@ -12,11 +12,10 @@ namespace svod {
 
 namespace {
 
-Result<TuningLog> logOf(const std::vector<std::string>& paths) {
+Result<TuningLog> logOf(const std::vector<std::string>& paths, Console& console) {
   std::vector<TuningLog> logs;
   for (const std::string& path : paths) {
-    UnreadLines unread;  // svodc log merge warns of them
-    SVOD_TRY(TuningLog log, readTuningLog(path, unread));
+    SVOD_TRY(TuningLog log, readTuningLog(path, console));
     logs.push_back(std::move(log));
   }
   return merged(logs);
@@ -54,25 +53,27 @@ Result<int> showWork(const Request& request, Console& console) {
                {"ahead", "compiled ahead", true},
                {"parts", "kernels and graphs"}},
               {}};
-  size_t done = 0, started = 0;
+  std::map<UnitState, size_t> counts;
   for (size_t i = 0; i < work.units.size(); ++i) {
     const TuneUnit& unit = work.units[i];
     const std::vector<std::string> attempts = attemptsOf(folder, unit);
-    SVOD_TRY(const TuningLog log, logOf(attempts));
-    const bool isOver = isDone(folder, unit);
-    done += isOver, started += !isOver && !attempts.empty();
-    table.rows.push_back({i, unit.hash,
-                          isOver             ? "done"
-                          : attempts.empty() ? "open"
-                                             : "started",
-                          attempts.size(), log.candidates.size(), bestOf(log, tuningCompiler()).size(),
-                          log.plans.size(), compiledAhead(folder, unit), namesOf(unit)});
+    SVOD_TRY(const TuningLog log, logOf(attempts, console));
+    const UnitState state = stateOf(folder, unit);
+    ++counts[state];
+    if (state == UnitState::Damaged)
+      console.warn({Diag::Io,
+                    "unit " + std::to_string(i) + " was done, and since then a log of it got lost or was changed",
+                    "svodc tune run " + folder + " --unit " + std::to_string(i) + " does it again"});
+    table.rows.push_back({i, unit.hash, nameOf(state), attempts.size(), log.candidates.size(),
+                          bestOf(log, tuningCompiler()).size(), log.plans.size(), compiledAhead(folder, unit),
+                          namesOf(unit)});
   }
   const FactList facts = {{"work", "work", folder},
                           {"target", "target", work.target},
-                          {"done", "done", done},
-                          {"started", "started", started},
-                          {"open", "open", work.units.size() - done - started},
+                          {"done", "done", counts[UnitState::Done]},
+                          {"started", "started", counts[UnitState::Started]},
+                          {"open", "open", counts[UnitState::Open]},
+                          {"damaged", "damaged", counts[UnitState::Damaged]},
                           {"next", "all logs as one", "svodc log merge " + folder + " -o tuning.log"}};
   const Document document{"", {{"", "Tuning work", {facts, table}}}};
   SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));

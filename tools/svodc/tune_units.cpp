@@ -21,13 +21,29 @@ namespace fs = std::filesystem;
 
 constexpr const char* kForm = "svod-tuning-work";
 constexpr int64_t kFormNumber = 2;  // a change of what members mean needs another one
-constexpr uint64_t kMaxPlanBytes = uint64_t{1} << 26;
+constexpr uint64_t kMaxPlanBytes = uint64_t{1} << 26, kMaxDoneBytes = 4096;
 
 std::string planPath(const std::string& folder) { return folder + "/plan.json"; }
 std::string unitFolder(const std::string& folder, const TuneUnit& unit) { return folder + "/units/" + unit.hash; }
 std::string donePath(const std::string& folder, const TuneUnit& unit) { return unitFolder(folder, unit) + "/done"; }
 std::string attemptPath(const std::string& folder, const TuneUnit& unit, int number) {
   return unitFolder(folder, unit) + "/attempt-" + std::to_string(number) + ".log";
+}
+
+/// What the file `done` says once the unit ended with this attempt: a line as sha256sum writes it.
+Result<std::string> doneText(const std::string& attempt) {
+  SVOD_TRY(const std::string hash, hashOfFile(attempt));
+  return hash + "  " + fs::path(attempt).filename().string() + "\n";
+}
+
+/// Those in the folder of a unit. attempt-10.log stands behind attempt-9.log.
+std::vector<std::string> logsOf(const std::string& unit) {
+  std::vector<std::string> paths;
+  std::error_code ignored;
+  for (const auto& file : fs::directory_iterator(unit, ignored))
+    if (file.path().extension() == ".log") paths.push_back(file.path().string());
+  std::ranges::sort(paths, {}, [](const std::string& path) { return std::pair(path.size(), path); });
+  return paths;
 }
 
 Json valueOf(const FlagInfo& row, const Flags& flags) {
@@ -195,11 +211,7 @@ Result<TuneWork> readTuneWork(const std::string& folder) {
 }
 
 std::vector<std::string> attemptsOf(const std::string& folder, const TuneUnit& unit) {
-  std::vector<std::string> paths;
-  std::error_code ignored;
-  for (int number = 1; fs::exists(attemptPath(folder, unit, number), ignored); ++number)
-    paths.push_back(attemptPath(folder, unit, number));
-  return paths;
+  return logsOf(unitFolder(folder, unit));
 }
 
 Result<std::string> claimAttempt(const std::string& folder, const TuneUnit& unit) {
@@ -219,20 +231,36 @@ Result<std::string> claimAttempt(const std::string& folder, const TuneUnit& unit
 std::string codeFolder(const std::string& folder, const TuneUnit& unit) { return unitFolder(folder, unit) + "/code"; }
 
 Status markDone(const std::string& folder, const TuneUnit& unit, const std::string& attempt) {
-  return writeFileAtomic(donePath(folder, unit), fs::path(attempt).filename().string() + "\n");
+  SVOD_TRY(const std::string text, doneText(attempt));
+  return writeFileAtomic(donePath(folder, unit), text);
 }
 
-bool isDone(const std::string& folder, const TuneUnit& unit) {
+std::string_view nameOf(UnitState state) {
+  constexpr std::string_view kNames[] = {"open", "started", "done", "damaged"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+UnitState stateOf(const std::string& folder, const TuneUnit& unit) {
   std::error_code ignored;
-  return fs::exists(donePath(folder, unit), ignored);
+  if (!fs::exists(donePath(folder, unit), ignored))
+    return attemptsOf(folder, unit).empty() ? UnitState::Open : UnitState::Started;
+  const Result<std::string> done = readWholeFile(donePath(folder, unit), kMaxDoneBytes);
+  // The attempt that ended it goes on from those before it: none of them may be missing.
+  for (int number = 1; done && fs::exists(attemptPath(folder, unit, number), ignored); ++number)
+    if (doneText(attemptPath(folder, unit, number)) == *done) return UnitState::Done;
+  return UnitState::Damaged;
+}
+
+Result<std::string> hashOfFile(const std::string& path) {
+  SVOD_TRY(const MappedFile file, MappedFile::open(path));
+  return sha256Hex(file.bytes());
 }
 
 std::vector<std::string> logsIn(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code ignored;
   for (const auto& unit : fs::directory_iterator(folder + "/units", ignored))
-    for (const auto& file : fs::directory_iterator(unit.path(), ignored))
-      if (file.path().extension() == ".log") paths.push_back(file.path().string());
+    std::ranges::copy(logsOf(unit.path().string()), std::back_inserter(paths));
   std::ranges::sort(paths);
   return paths;
 }

@@ -43,14 +43,20 @@ std::string toText(const TuneWork& work);
 /// Errors: Io; Syntax, Unsupported for another form.
 Result<TuneWork> readTuneWork(const std::string& folder);
 
-/// Of all attempts there are, in order.
+/// Logs of all attempts there are, in order.
 std::vector<std::string> attemptsOf(const std::string& folder, const TuneUnit& unit);
 /// A log for the next attempt, which nobody else has. Errors: Io.
 Result<std::string> claimAttempt(const std::string& folder, const TuneUnit& unit);
 /// Where candidates of a unit are kept that were compiled ahead.
 std::string codeFolder(const std::string& folder, const TuneUnit& unit);
 Status markDone(const std::string& folder, const TuneUnit& unit, const std::string& attempt);
-bool isDone(const std::string& folder, const TuneUnit& unit);
+
+/// Damaged: it was done, and since then a log of it got lost or was changed.
+enum class UnitState { Open, Started, Done, Damaged };
+std::string_view nameOf(UnitState state);
+UnitState stateOf(const std::string& folder, const TuneUnit& unit);
+
+Result<std::string> hashOfFile(const std::string& path);
 
 /// Every log below the folder, also of units of an earlier plan.
 std::vector<std::string> logsIn(const std::string& folder);

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "data/atomic_write.h"
-#include "data/mapped_file.h"
 #include "data/sha256.h"
 #include "driver/tuned_opts.h"
 #include "options.h"
@@ -23,11 +22,6 @@ namespace svod {
 namespace {
 
 namespace fs = std::filesystem;
-
-Result<std::string> hashOfFile(const std::string& path) {
-  SVOD_TRY(const MappedFile file, MappedFile::open(path));
-  return sha256Hex(file.bytes());
-}
 
 Status checkPlan(const Request& request) {
   const Flags& flags = request.flags;
@@ -251,7 +245,7 @@ Result<int> runUnit(const Request& request, Console& console) {
                 "there is no unit " + std::to_string(number) + ", the work has " + std::to_string(work.units.size()),
                 "units are counted from 0");
   const TuneUnit& unit = work.units[static_cast<size_t>(number)];
-  if (isDone(folder, unit)) {
+  if (stateOf(folder, unit) == UnitState::Done) {
     SVOD_CHECK(console.print("unit " + std::to_string(number) + " is done\n"));
     return 0;
   }
