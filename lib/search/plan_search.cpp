@@ -74,10 +74,10 @@ class PlanSearch {
     forecast_ = usual;
     seen_.insert(usual.plan);
     for (const Asked& hint : hints) {
-      if (measure_.isOver()) break;
+      if (isOver()) break;
       if (std::optional<Priced> priced = price(withBase(hint), "tuning log")) SVOD_CHECK(meet(std::move(*priced)));
     }
-    for (bool hasGained = true; hasGained && !measure_.isOver();) {
+    for (bool hasGained = true; hasGained && !isOver();) {
       SVOD_TRY(hasGained, round());
     }
     return std::move(result_);
@@ -88,6 +88,9 @@ class PlanSearch {
     PlanCandidate candidate;
     PlanForecast forecast;
   };
+
+  /// Asked where there is more to do.
+  bool isOver() { return result_.isCut = measure_.isOver(); }
 
   Asked withBase(Asked asked) const {
     for (const auto& [name, value] : base_) asked.insert_or_assign(name, value);
@@ -114,7 +117,7 @@ class PlanSearch {
     std::vector<Priced> promising;
     measure_.beginPricing();
     for (const Change& change : changesOf(forecast_.decisions, base_)) {
-      if (measure_.isOver() || (measure_.isPricingOver() && !promising.empty())) break;
+      if (isOver() || (measure_.isPricingOver() && !promising.empty())) break;
       Asked asked = best_.asked;
       for (const auto& [name, value] : change.asked) asked.insert_or_assign(name, value);
       std::optional<Priced> priced = price(std::move(asked), change.origin);
@@ -129,7 +132,7 @@ class PlanSearch {
     std::ranges::stable_sort(promising, {}, [](const Priced& p) { return p.candidate.predicted; });
     promising.resize(std::min(promising.size(), options_.together));
     for (Priced& p : promising) {
-      if (measure_.isOver()) return false;
+      if (isOver()) return false;
       SVOD_TRY(const bool wins, meet(std::move(p)));
       if (wins) return true;
     }

@@ -64,6 +64,7 @@ struct PlanSearchResult {
   size_t impossible = 0;                // that cannot be made
   size_t measured = 0, known = 0;
   std::map<Outcome, size_t> outcomes;  // of those measured
+  bool isCut = false;                  // no time was left for more
 };
 
 /// Begins with `base`, what a user asked for, and with `hints`. Changes one decision, or all of a kind that were made

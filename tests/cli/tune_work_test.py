@@ -176,6 +176,19 @@ class Work(ToolTest):
         unit, = self.status()["units"]
         self.assertEqual((unit["state"], unit["attempts"]), ("damaged", 1))
 
+    def test_a_unit_without_the_time_to_measure_is_not_done(self):
+        self.plan("--budget", "0.01s", "--units", "1")
+        self.fails(75, "tune", "run", self.work, "--unit", "0", says=["before anything was measured", "greater --budget"])
+        unit, = self.status()["units"]
+        self.assertEqual((unit["state"], unit["attempts"], unit["candidates"]), ("started", 1, 0))
+
+    def test_a_unit_that_cannot_be_measured_is_done(self):
+        self.model.write_text("svod 1\ninput x: f32[300000000]\noutput y = exp(x)\n")
+        self.plan("--budget", "10s", "--search", "kernels")
+        report = json.loads(self.svodc("tune", "run", self.work, "--unit", 0, "--json").stdout)
+        self.assertIn("more than 1 GiB", report["kernels"][0]["opts"])
+        self.assertEqual(self.status()["done"], 1)
+
     def start(self, unit, *words):
         return subprocess.Popen([BIN / "svodc", "tune", "run", self.work, "--unit", str(unit), *words], env=clean_environment(),
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

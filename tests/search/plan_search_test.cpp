@@ -187,6 +187,17 @@ TEST_CASE("Plans of which too little differs are not measured, and pricing ends 
   CHECK(!late.compared.empty());
 }
 
+TEST_CASE("A search of decisions says whether it was cut off") {
+  SimulatedPlans plans;
+  plans.values = {{"keep:a.add", "fuse", 0.9, 0.9}};
+  CHECK(!run(plans).result.isCut);
+  for (const size_t most : {0, 1}) {
+    SimulatedPlans cut;
+    cut.values = plans.values, cut.most = most;
+    CHECK(run(cut).result.isCut);
+  }
+}
+
 TEST_CASE("A graph that cannot be planned has no winner") {
   SimulatedPlans plans;
   const Run found = run(plans, {{"keep:nobody", "keep"}});

@@ -16,13 +16,21 @@ namespace svod {
 
 namespace {
 
+constexpr char kNoTime[] = "no time was left";
+
+std::string whatBecame(const Tuned& t) {
+  if (!t.problem.empty()) return t.problem;
+  if (t.result.winner) return t.result.winner->text;
+  return t.result.isCut && t.result.measured == 0 ? kNoTime : "-O1 stays";
+}
+
 class Tuning {
  public:
   Tuning(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog& log, LogAppender& appender,
          const TuneSettings& settings, TuneProgress& progress, size_t first)
       : request_(request), log_(log), appender_(appender), settings_(settings), progress_(progress), first_(first),
         place_(settings.place), best_(kernels.size()), usual_(kernels.size()) {
-    for (const TuneKernel& k : kernels) all_.push_back({k, {}, "no time was left"});
+    for (const TuneKernel& k : kernels) all_.push_back({k, {}, kNoTime}), all_.back().result.isCut = true;
   }
 
   Result<std::vector<Tuned>> run() {
@@ -194,14 +202,15 @@ Document describe(const std::vector<Tuned>& all, const std::vector<TunedGraph>& 
     for (const auto& [outcome, count] : r.outcomes)
       if (info(outcome).isFailure)
         dropped += count, reasons += " " + std::to_string(count) + " " + std::string(info(outcome).name);
-    const std::string why = !t.problem.empty() ? t.problem : r.winner ? r.winner->text : "-O1 stays";
     table.rows.push_back({t.kernel.kernel->name, t.kernel.launches, timeCell(r.usual), percentCell(ratio), r.measured,
-                          r.known, r.sameCode, Cell(dropped, std::to_string(dropped) + reasons), why});
+                          r.known, r.sameCode, Cell(dropped, std::to_string(dropped) + reasons), whatBecame(t)});
   }
-  const FactList facts = {{"log", "tuning log", log},
-                          {"candidates", "candidates measured", candidates},
-                          {"gained", "kernels that gained", gained},
-                          {"expected", "expected time, % of -O1", percentCell(before > 0 ? after / before : 1)}};
+  FactList facts = {{"log", "tuning log", log}};
+  if (!all.empty()) {
+    facts.push_back({"candidates", "candidates measured", candidates});
+    facts.push_back({"gained", "kernels that gained", gained});
+    facts.push_back({"expected", "expected time, % of -O1", percentCell(before > 0 ? after / before : 1)});
+  }
   Document document{"", {{"", "Tuned", {facts, table}}}};
   if (!graphs.empty()) document.sections.push_back({"", "Decisions", {describeGraphs(graphs)}});
   if (!checks.empty()) document.sections.push_back({"", "Inside the plan", {describeChecks(checks)}});

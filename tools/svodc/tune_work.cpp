@@ -200,6 +200,14 @@ Result<Document> compileUnit(const UnitJob& job) {
   return compileAhead(job.request, job.kernels, job.known, job.settings, writerName(job));
 }
 
+/// Whether time ran out before anything was measured. What is known, or cannot be measured, takes none.
+bool isStarved(const std::vector<Tuned>& kernels, const std::vector<TunedGraph>& graphs) {
+  const auto isCut = [](const auto& part) { return part.result.isCut; };
+  const auto isMeasured = [](const auto& part) { return part.result.measured > 0; };
+  return (std::ranges::any_of(kernels, isCut) || std::ranges::any_of(graphs, isCut)) &&
+         std::ranges::none_of(kernels, isMeasured) && std::ranges::none_of(graphs, isMeasured);
+}
+
 Result<Document> measureUnit(const UnitJob& job) {
   SVOD_TRY(const std::string path, claimAttempt(job.folder, job.unit));
   SVOD_TRY(LogAppender appender, LogAppender::open(path));
@@ -214,6 +222,9 @@ Result<Document> measureUnit(const UnitJob& job) {
   SVOD_TRY(const std::vector<TunedGraph> graphs,
            tuneDecisions(job.request, job.place, job.builds, job.graphs, job.known, appender, job.settings, progress));
   progress.end();
+  if (isStarved(all, graphs))
+    return fail(Diag::Interrupted, "the time of the unit ended before anything was measured: it is not done",
+                "plan with a greater --budget, or run fewer units at once on a machine");
   SVOD_CHECK(markDone(job.folder, job.unit, path));
   return describe(all, graphs, {}, path);
 }
