@@ -129,6 +129,18 @@ class Work(ToolTest):
         self.work = moved / "work"
         self.assertEqual(self.status()["done"], 2)
 
+    def test_a_folder_that_was_moved_alone(self):
+        self.svodc("tune", "plan", self.model.name, "-o", "work", cwd=self.folder)
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        shutil.move(self.work, elsewhere)
+        self.fails(74, "tune", "run", elsewhere / "work", "--unit", "0", cwd=self.folder,
+                   says=[f"cannot open '{elsewhere / self.model.name}'", f"in {elsewhere}, which is ..", "move them along with that folder"])
+        self.svodc("tune", "plan", "../" + self.model.name, "-o", "../work", cwd=elsewhere)
+        shutil.move(self.work, elsewhere / "again")
+        self.fails(74, "tune", "run", elsewhere / "again", "--unit", "0", cwd=self.folder,
+                   says=[f"cannot enter '{elsewhere / 'elsewhere'}'", "move them along with that folder"])
+
     def test_a_plan_replaces_nothing_but_tuning_work(self):
         compiled, damaged = self.folder / "m.plan", self.folder / "damaged"
         self.svodc("compile", self.model, "-o", compiled)

@@ -117,16 +117,27 @@ Status checkRun(const Request& request) {
   return {};
 }
 
+/// Of a file or folder that is not where the plan leads to.
+Error outOfPlace(Error error, const TuneWork& work, const std::string& from) {
+  return std::move(error)
+      .withNote("the plan has its files in " + from + ", which is " + work.directory +
+                " seen from the folder of the work")
+      .withHelp("move them along with that folder, or plan again: equal units keep what was measured");
+}
+
 /// The graphs as they were planned, compiled from where they were planned.
 Result<Request> plannedRequest(const Request& request, const TuneWork& work, const std::string& folder) {
   std::error_code problem;
   fs::current_path(fs::path(folder) / work.directory, problem);
-  if (problem)
-    return fail(ioError("cannot enter", (fs::path(folder) / work.directory).string(), problem.value())
-                    .withNote("svodc tune plan was started there; graphs are read from there"));
+  if (problem) {
+    const std::string from = (fs::path(folder) / work.directory).lexically_normal().string();
+    return fail(outOfPlace(ioError("cannot enter", from, problem.value()), work, from));
+  }
+  const fs::path from = fs::current_path();
   for (const auto& [file, hash] : work.files) {
-    SVOD_TRY(const std::string found, hashOfFile(file));
-    if (found != hash)
+    Result<std::string> found = hashOfFile((from / file).string());
+    if (!found) return fail(outOfPlace(std::move(found).error(), work, from.string()));
+    if (*found != hash)
       return fail(Diag::Mismatch, "'" + file + "' is not what it was when the work was planned",
                   "plan it again: units that are the same keep what was measured");
   }
