@@ -64,6 +64,8 @@ class Installed(InstallTest):
         self.assertEqual(compiled(), {"twice"})
         self.assertEqual((build / "twice.plan/plan.json").stat().st_mtime_ns, before)
         self.assertEqual(compiled(), set())
+        self.touch(project, "tuning.log")
+        self.assertEqual(compiled(), {"other"})
         self.weights(project, 6)
         self.touch(project, "w.npy")
         self.assertEqual(compiled(), {"twice"})
