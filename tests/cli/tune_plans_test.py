@@ -15,6 +15,14 @@ class Plans(ToolTest):
     def tune(self, *words):
         return json.loads(self.svodc("tune", self.model, "--tuning-log", self.log, "--json", *words).stdout)
 
+    def begin(self, *words):
+        """Tunes until the kernel b had a turn and something was measured, for which a busy machine may need some tries."""
+        for seconds in (1, 4, 16, 64):
+            self.tune("--budget", f"{seconds}s", *words)
+            if self.records("candidate") and any(k["name"].startswith("b") for k in self.records("kernel")):
+                break
+        return {key: self.records("candidate")[0][key] for key in ("target", "machine", "compiler")}
+
     def records(self, kind):
         return [r for r in map(json.loads, self.log.read_text().splitlines()) if r["record"] == kind]
 
@@ -58,6 +66,7 @@ class Plans(ToolTest):
         self.assertNotIn("graphs", self.tune("--budget", "1s", "--search", "kernels"))
         self.assertIn("graphs", again)
         self.fails(2, "tune", self.model, "--tuning-log", self.log, "--search", "everything", says="everything")
+        self.fails(74, "tune", self.model, "--tuning-log", self.folder / "no.log", "--search", "none", says="no.log")
 
     def from_merged(self):
         merged = self.folder / "merged"
@@ -68,16 +77,11 @@ class Plans(ToolTest):
     def plan_record(self, decisions, **members):
         """As if it had won here."""
         if not self.log.exists():
-            self.tune("--budget", "1s")
-            for seconds in (4, 16, 64):  # a busy machine may be slow to begin
-                if not self.records("candidate"):
-                    self.tune("--budget", f"{seconds}s")
-            self.kernel = self.records("candidate")
+            self.place = self.begin()
             lines = self.log.read_text().splitlines(keepends=True)  # of which a plan may have won in earnest
             self.log.write_text("".join(line for line in lines if json.loads(line)["record"] != "plan"))
         graph = self.records("graph")[0]["graph"]
-        place = {key: self.kernel[0][key] for key in ("target", "machine", "compiler")}
-        return {"svod-tuning": 1, "graph": graph, "record": "plan", **place, "origin": "test", "outcome": "wins",
+        return {"svod-tuning": 1, "graph": graph, "record": "plan", **self.place, "origin": "test", "outcome": "wins",
                 "decisions": decisions, "ratio": 0.5, **members}
 
     def test_decisions_that_won_become_those_of_the_plan(self):
@@ -111,13 +115,13 @@ class Plans(ToolTest):
         self.assertEqual((stats["graphs"], stats["planWinners"]), (1, 1))
 
     def test_a_winner_that_is_slower_inside_the_plan_has_lost(self):
-        self.tune("--budget", "1s", "--search", "kernels")
-        known = self.records("candidate")
+        place = self.begin("--search", "kernels")
         name, = [k["kernel"] for k in self.records("kernel") if k["name"].startswith("b")]
-        place = {key: known[0][key] for key in ("target", "machine", "compiler")}
         self.write({"svod-tuning": 1, "kernel": name, "record": "candidate", **place, "opts": "", "origin": "test", "outcome": "wins",
                     "ratio": 0.1, "ns": 1})
-        self.tune("--budget", "10s", "--search", "kernels")
+        lists = {(r["kernel"], r["opts"]) for r in self.records("candidate")}
+        self.assertEqual(self.tune("--budget", "20s", "--search", "none")["kernels"], [])
+        self.assertEqual({(r["kernel"], r["opts"]) for r in self.records("candidate")}, lists)  # no other one was tried
         lost = [r for r in self.records("candidate") if r["kernel"] == name and r["opts"] == "" and r["outcome"] == "loses"]
         self.assertTrue(lost)
         self.assertIn("in the plan", lost[0]["reason"])
@@ -126,10 +130,8 @@ class Plans(ToolTest):
         self.assertNotIn((name, ""), [(w["kernel"], w["opts"]) for w in best])
 
     def test_where_many_winners_lose_inside_the_plan_none_is_left_that_was_not_timed_there(self):
-        self.tune("--budget", "1s", "--search", "kernels")
-        known = self.records("candidate")
+        place = self.begin("--search", "kernels")
         name, = [k["kernel"] for k in self.records("kernel") if k["name"].startswith("b")]
-        place = {key: known[0][key] for key in ("target", "machine", "compiler")}
         slow = ["", *(f"upcast(n0,{copies})" for copies in range(2, 11))]
         self.write(*({"svod-tuning": 1, "kernel": name, "record": "candidate", **place, "opts": opts, "origin": "test", "outcome": "wins",
                       "ratio": 0.1 + 0.01 * i, "ns": 1} for i, opts in enumerate(slow)))

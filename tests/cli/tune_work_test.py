@@ -292,6 +292,7 @@ class Work(ToolTest):
         self.fails(2, "tune", "plan", self.model, "-o", self.work, "--units", "-1", says=["--units", "each kernel and each graph"])
         self.fails(2, "tune", "plan", self.model, "-o", self.work, "--tuning-log", "x")
         self.fails(74, "tune", "plan", self.model, "-o", self.folder, says="no folder of tuning work")
+        self.fails(2, "tune", "plan", self.model, "-o", self.work, "--search", "none", says="nothing to do")
         self.fails(74, "tune", "status", self.work)
         self.fails(2, "tune", "status")
         self.plan("--budget", "3s")

@@ -61,11 +61,11 @@ Result<int> tuneHere(const Request& request, Console& console) {
   SVOD_CHECK(checkTune(request));
   SVOD_TRY(const double seconds, parseSeconds(request.flags.budget));
   SVOD_TRY(const ProgressForm form, progressForm(request.flags.progress));
-  SVOD_TRY(const bool wantsPlans, wantsDecisions(request.flags));
+  SVOD_TRY(const SearchKind wanted, searchOf(request.flags));
   const std::string& path = request.flags.tuningLog;
   TuningLog log;
   std::error_code ignored;
-  if (std::filesystem::exists(path, ignored)) {
+  if (std::filesystem::exists(path, ignored) || !wanted.wantsOpts) {
     SVOD_TRY(log, readTuningLog(path, console));
   }
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
@@ -78,13 +78,13 @@ Result<int> tuneHere(const Request& request, Console& console) {
   const auto until = [&](double part) { settings.deadline = afterSeconds(start, part * seconds); };
   until(1);
   TuneProgress progress(console, form, settings.deadline);
-  const std::vector<TuneKernel> kernels = kernelsToTune(builds);
+  const std::vector<TuneKernel> kernels = wanted.wantsOpts ? kernelsToTune(builds) : std::vector<TuneKernel>();
   progress.begin(kernels);
-  until(wantsPlans ? kKernels : kKernels + kDecisions);
+  until(wanted.wantsDecisions ? kKernels : kKernels + kDecisions);
   SVOD_TRY(const std::vector<Tuned> all, tuneInTurns(request, kernels, log, appender, settings, progress));
   std::vector<TunedGraph> graphs;
   until(kKernels + kDecisions);
-  if (wantsPlans) {
+  if (wanted.wantsDecisions) {
     std::vector<size_t> every(builds.size());
     std::iota(every.begin(), every.end(), 0);
     SVOD_TRY(graphs, tuneDecisions(request, *place, builds, every, log, appender, settings, progress));

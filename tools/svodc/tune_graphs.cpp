@@ -24,22 +24,17 @@ constexpr NumberRange kNumbers[] = {
     {"threads", &Flags::threads, 0, 256},
 };
 
-/// What is looked for.
-struct SearchKind {
-  std::string_view name;
-  bool wantsDecisions;
-};
-constexpr SearchKind kSearchKinds[] = {{"all", true}, {"kernels", false}};
+constexpr SearchKind kSearchKinds[] = {{"all", true, true}, {"kernels", true, false}, {"none", false, false}};
 
 }  // namespace
 
-Result<bool> wantsDecisions(const Flags& flags) {
+Result<SearchKind> searchOf(const Flags& flags) {
   std::vector<std::string_view> names;
   for (const SearchKind& kind : kSearchKinds) names.push_back(kind.name);
   const auto found = std::ranges::find(kSearchKinds, flags.search, &SearchKind::name);
   if (found == std::end(kSearchKinds))
     return fail(Diag::Usage, "there is no search for '" + flags.search + "'", choicesFor(flags.search, names));
-  return found->wantsDecisions;
+  return *found;
 }
 
 Status checkTuning(const Request& request) {

@@ -10,8 +10,12 @@ namespace svod {
 /// What tuning does not take. Errors: Usage, Unsupported.
 Status checkTuning(const Request& request);
 
-/// Of --search: whether decisions about graphs are looked for, besides opts of kernels. Errors: Usage.
-Result<bool> wantsDecisions(const Flags& flags);
+/// What --search has looked for. Errors of searchOf: Usage.
+struct SearchKind {
+  std::string_view name;
+  bool wantsOpts, wantsDecisions;  // of kernels; about graphs
+};
+Result<SearchKind> searchOf(const Flags& flags);
 inline constexpr double kKernels = 0.65;  // of the time, that is for opts of kernels where both are looked for
 
 /// Has compiles of this process find the kernels of each other, and no others.

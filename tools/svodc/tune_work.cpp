@@ -35,6 +35,8 @@ Status checkPlan(const Request& request) {
   if (flags.units < 0)
     return fail(Diag::Usage, "--units needs a number of at least 0, not " + std::to_string(flags.units),
                 "0, or leaving it out, makes one for each kernel and each graph");
+  if (flags.search == "none")
+    return fail(Diag::Usage, "--search none leaves units nothing to do", "leave it out, or say --search kernels");
   return checkTuning(request);
 }
 
@@ -67,7 +69,7 @@ Result<int> planWork(const Request& request, Console& console) {
   SVOD_CHECK(checkFolder(folder));
   TuneWork work;
   SVOD_TRY(work.seconds, parseSeconds(request.flags.budget));
-  SVOD_TRY(const bool wantsPlans, wantsDecisions(request.flags));
+  SVOD_TRY(const SearchKind wanted, searchOf(request.flags));
   Request graphs = request;
   graphs.files.erase(graphs.files.begin());
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
@@ -86,7 +88,8 @@ Result<int> planWork(const Request& request, Console& console) {
       SVOD_TRY(work.files[file], hashOfFile(file));
     }
   const std::vector<TuneKernel> kernels = kernelsToTune(builds);
-  const std::vector<UnitPart> toPlan = wantsPlans ? graphsToTune(builds, graphs.files) : std::vector<UnitPart>();
+  const std::vector<UnitPart> toPlan =
+      wanted.wantsDecisions ? graphsToTune(builds, graphs.files) : std::vector<UnitPart>();
   work.units = unitsOf(kernels, toPlan, request.flags.units, work);
   SVOD_CHECK(request.interrupts->place([&] { return writeFileAtomic(folder + "/plan.json", toText(work)); }));
   const size_t count = work.units.size();
