@@ -129,6 +129,16 @@ class Plans(ToolTest):
         best = json.loads(self.svodc("log", "best", self.log, "--json").stdout)["winners"]
         self.assertNotIn((name, ""), [(w["kernel"], w["opts"]) for w in best])
 
+    def test_decisions_that_are_slower_with_all_winners_have_lost(self):
+        slow = "keep:t.mul=fuse"  # which a matmul computes again for each of its columns
+        self.write(self.plan_record([slow]))
+        self.assertIn("as in the tuning log", json.dumps(self.compiled("before", "--tuning-log", self.log)["decisions"]))
+        self.tune("--budget", "40s", "--search", "none")
+        lost, = [r for r in self.records("plan") if r["decisions"] == [slow] and r["outcome"] == "loses"]
+        self.assertIn("in the plan", lost["reason"])
+        self.assertGreater(lost["ratio"], 1)
+        self.assertNotIn("as in the tuning log", json.dumps(self.compiled("after", "--tuning-log", self.log)["decisions"]))
+
     def test_where_many_winners_lose_inside_the_plan_none_is_left_that_was_not_timed_there(self):
         place = self.begin("--search", "kernels")
         name, = [k["kernel"] for k in self.records("kernel") if k["name"].startswith("b")]

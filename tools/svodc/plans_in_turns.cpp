@@ -232,7 +232,10 @@ KernelsInPlan timeKernelsInPlans(const PlanPair& pair, double seconds) {
       const bool slower = isSlower(test) || (isCold && outweighs(test, found->second));
       kernels[name] = {test.ratio(), isCold ? found->second.ratio() : 1, slower};
     }
-    return Json{{"kernels", kernels}, {"warm", warm.whole.ratio()}, {"cold", cold.whole.ratio()}};
+    return Json{{"kernels", kernels},
+                {"warm", warm.whole.ratio()},
+                {"cold", cold.whole.ratio()},
+                {"slower", isSlower(warm.whole) || outweighs(warm.whole, cold.whole)}};
   });
   KernelsInPlan all;
   const Json said = saidBy(end);
@@ -242,7 +245,7 @@ KernelsInPlan timeKernelsInPlans(const PlanPair& pair, double seconds) {
   }
   for (const auto& [name, times] : said["kernels"].items())
     all.kernels[name] = {times[0].get<double>(), times[1].get<double>(), times[2].get<bool>()};
-  all.warm = said["warm"], all.cold = said["cold"];
+  all.warm = said["warm"], all.cold = said["cold"], all.isSlower = said["slower"];
   return all;
 }
 

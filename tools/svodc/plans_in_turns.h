@@ -31,6 +31,7 @@ struct KernelInPlan {
 struct KernelsInPlan {
   std::map<std::string, KernelInPlan> kernels;  // those of both plans
   double warm = 1, cold = 1;                    // of the whole plan
+  bool isSlower = false;                        // as of a kernel
   std::string problem;                          // why there is nothing
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 #include "driver/tuned_opts.h"
@@ -24,6 +25,11 @@ std::string percent(double ratio) {
   return text;
 }
 
+std::string timesIn(const std::string& graph, double warm, double cold) {
+  return std::string(kWhere) + " " + graph + " it takes " + percent(warm) + " of -O1 with warm caches, " +
+         percent(cold) + " with cold ones";
+}
+
 /// A kernel of a plan that has the opts of a winner.
 struct InPlan {
   std::string name, hash, opts;
@@ -38,10 +44,12 @@ class PlanCheck {
   Result<CheckedGraph> of(const std::string& graph, const BuildResult& build) {
     CheckedGraph checked{graphName(graph), 1, 1, 0, 0, ""};
     const Asked base(build.options.decisions.values.begin(), build.options.decisions.values.end());
-    const Asked asked = decisionsOf(build, base);
+    Asked asked = base;
     size_t lost = 0;  // in the last round that was timed
     std::vector<InPlan> winners;
     for (int round = 0; round < kRounds && (round == 0 || lost > 0) && secondsLeft() > 0; ++round) {
+      const std::optional<PlanWinner> decided = decisionsOf(build);
+      asked = askedWith(decided, base);
       Result<BuildResult> tuned = buildTuned(request_, place_, graph, asked, log_);
       Result<BuildResult> plain = buildTuned(request_, place_, graph, asked, TuningLog());
       if (!tuned || !plain) {
@@ -65,7 +73,11 @@ class PlanCheck {
         break;
       }
       const KernelsInPlan whole = timed(*tuned, *usual);
-      if (whole.problem.empty()) checked.warm = whole.warm, checked.cold = whole.cold;
+      if (!whole.problem.empty()) continue;
+      checked.warm = whole.warm, checked.cold = whole.cold;
+      if (!whole.isSlower) continue;
+      SVOD_CHECK(dropDecisions(*decided, whole, checked.name));
+      ++lost, ++checked.dropped;
     }
     if (lost > 0) SVOD_CHECK(dropRest(checked));
     const bool isLeft = std::ranges::any_of(winners, [&](const InPlan& winner) { return isChecked(winner); });
@@ -83,15 +95,29 @@ class PlanCheck {
   }
 
   /// Those that a compile takes from the log, and what is asked for, which wins.
-  Asked decisionsOf(const BuildResult& build, const Asked& base) const {
-    for (const PlanWinner& winner :
-         planWinnersOf(log_, graphHash(build.model), settings_.place.target, settings_.place.compiler)) {
-      Asked asked = base;
-      for (const std::string& line : winner.decisions)
-        if (const Result<Decision> decision = parseDecision(line)) asked.emplace(decision->name, decision->value());
-      return asked;
-    }
-    return base;
+  std::optional<PlanWinner> decisionsOf(const BuildResult& build) const {
+    std::vector<PlanWinner> winners =
+        planWinnersOf(log_, graphHash(build.model), settings_.place.target, settings_.place.compiler);
+    if (winners.empty()) return std::nullopt;
+    return std::move(winners.front());
+  }
+  static Asked askedWith(const std::optional<PlanWinner>& decided, Asked asked) {
+    if (!decided) return asked;
+    for (const std::string& line : decided->decisions)
+      if (const Result<Decision> decision = parseDecision(line)) asked.emplace(decision->name, decision->value());
+    return asked;
+  }
+
+  /// They won where kernels had other opts: with the winners of all kernels the plan is not faster than that of -O1.
+  Status dropDecisions(const PlanWinner& decided, const KernelsInPlan& whole, const std::string& graph) {
+    PlanRecord r;
+    r.graph = decided.graph, r.target = decided.target, r.decisions = decided.decisions, r.origin = kWhere;
+    r.machine = settings_.place.machine, r.compiler = settings_.place.compiler;
+    r.outcome = Outcome::Loses, r.ratio = std::round(std::max(whole.warm, whole.cold) * 1e4) / 1e4;
+    r.reason = timesIn(graph, whole.warm, whole.cold);
+    SVOD_CHECK(appender_.append(r));
+    log_.plans.push_back(std::move(r));
+    return {};
   }
 
   static std::vector<InPlan> winnersIn(const BuildResult& build) {
@@ -126,8 +152,7 @@ class PlanCheck {
       if (found == times.kernels.end() || isChecked(winner)) continue;
       const KernelInPlan& time = found->second;
       CandidateRecord r = recordOf(winner);
-      r.reason = std::string(kWhere) + " " + graph + " it takes " + percent(time.warm) + " of -O1 with warm caches, " +
-                 percent(time.cold) + " with cold ones";
+      r.reason = timesIn(graph, time.warm, time.cold);
       if (time.isSlower) losers_.insert(winner.hash);
       if (time.isSlower) r.outcome = Outcome::Loses, r.ratio = std::round(std::max(time.warm, time.cold) * 1e4) / 1e4;
       dropped += time.isSlower ? 1 : 0;
