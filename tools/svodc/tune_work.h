@@ -12,6 +12,8 @@ struct UnitAction {
 /// That of the first word behind svodc tune, or null: then it is a graph.
 const UnitAction* unitActionOf(const Request& request);
 
+/// svodc tune plan GRAPH.. -o WORK
+Result<int> planWork(const Request& request, Console& console);
 /// svodc tune status WORK
 Result<int> showWork(const Request& request, Console& console);
 
