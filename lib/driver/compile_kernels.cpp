@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <span>
 
 #include "driver/describe_kernel.h"
 #include "driver/kernel_job.h"
@@ -17,12 +19,25 @@ namespace {
 
 constexpr std::string_view kApplyOpts = "apply-opts";
 
+/// "120 load, 96 add", the most frequent ones first.
+std::string frequentOps(const std::vector<UOp>& ops) {
+  constexpr size_t kNamed = 8;
+  std::map<std::string_view, size_t> counts;
+  for (UOp n : ops) ++counts[toText(n.op())];
+  std::vector<std::pair<std::string_view, size_t>> ranked(counts.begin(), counts.end());
+  std::ranges::stable_sort(ranked, std::greater<>(), &std::pair<std::string_view, size_t>::second);
+  std::string text;
+  for (const auto& [name, count] : std::span(ranked).first(std::min(kNamed, ranked.size())))
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(name);
+  return text;
+}
+
 Status makeLinear(CompiledKernel& kernel, UOp lowered, const CompileOptions& options) {
   SVOD_TRY(kernel.linear, linearize(*kernel.graph, lowered, kernel.name, options.numerics));
   if (kernel.linear.ops.size() > options.mostInstructions)
     return fail(Diag::TooLarge,
                 "the kernel has " + std::to_string(kernel.linear.ops.size()) + " instructions, and may have " +
-                    std::to_string(options.mostInstructions),
+                    std::to_string(options.mostInstructions) + ": " + frequentOps(kernel.linear.ops),
                 "use opts that write out less");
   for (int slot : kernel.inPlace)
     if (static_cast<size_t>(slot) < kernel.linear.params.size()) kernel.linear.params[slot].inPlace = true;

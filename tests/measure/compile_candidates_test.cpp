@@ -104,7 +104,12 @@ TEST_CASE("Lists that do not apply, or are too large, cost themselves") {
   CHECK(all[1].verdict.outcome == Outcome::CompileFailed);
   CHECK(all[1].verdict.reason.find("n9") != std::string::npos);
   CHECK(all[2].verdict.outcome == Outcome::TooLarge);
-  CHECK(all[2].verdict.reason.find("may have 400") != std::string::npos);
+  CHECK(all[2].verdict.reason.find("may have 400: ") != std::string::npos);
+  const std::string& reason = all[2].verdict.reason;
+  const size_t at = reason.find("400: ") + 5, next = reason.find(", ", at) + 2;
+  CHECK(std::stoi(reason.substr(at)) >= std::stoi(reason.substr(next)));  // the most frequent ones first
+  CHECK((reason.find(" mul") != reason.npos || reason.find(" mulacc") != reason.npos));
+  CHECK(std::ranges::count(reason.substr(at), ',') <= 7);
   CHECK(all[3].verdict.outcome == Outcome::Timed);
 }
 
