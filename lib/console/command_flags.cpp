@@ -83,6 +83,15 @@ Error explained(const std::string& program, std::span<const CommandFlag> flags, 
   return usage(program, dashed(*flag) + " needs a " + (whole ? "whole number" : "number") + got, about);
 }
 
+/// Those that set a flag which no word did.
+std::vector<std::string> variablesThatSet(const CLI::App& app, std::span<CLI::Option* const> options) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : options)
+    if (option->count() > 0 && std::ranges::find(app.parse_order(), option) == app.parse_order().end())
+      names.push_back(option->get_envname());
+  return names;
+}
+
 /// CLI11 knows short names of one letter: longer ones become long names.
 std::string longForm(const std::string& word, std::span<const CommandFlag> flags) {
   for (const CommandFlag& flag : flags)
@@ -101,18 +110,21 @@ Error unknownFlag(const std::string& program, std::span<const CommandFlag> flags
 }  // namespace
 
 Status parseCommandFlags(const std::string& program, std::span<const CommandFlag> flags,
-                         const std::vector<std::string>& words, std::vector<std::string>& files, size_t mostFiles) {
+                         const std::vector<std::string>& words, std::vector<std::string>& files, size_t mostFiles,
+                         std::vector<std::string>* variables) {
   const auto end = std::ranges::find(words, "--");  // of the flags
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
   app.add_option("file", files)->allow_extra_args(false);
-  for (const CommandFlag& flag : flags) addFlag(app, flag);
+  std::vector<CLI::Option*> options;
+  for (const CommandFlag& flag : flags) options.push_back(addFlag(app, flag));
   try {
     std::vector<std::string> reversed;  // CLI11 takes them from the back
     for (auto word = std::make_reverse_iterator(end); word != words.rend(); ++word)
       reversed.push_back(longForm(*word, flags));
     app.parse(std::move(reversed));
+    if (variables != nullptr) *variables = variablesThatSet(app, options);
   } catch (const CLI::ParseError& error) {
     return fail(explained(program, flags, error));
   }

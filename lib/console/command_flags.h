@@ -22,9 +22,11 @@ struct CommandFlag {
 };
 
 /// The words of a command line behind `program` (such as "svodc compile"): flags are set, other words, `mostFiles` of
-/// them, are appended to `files`. A flag wins over its variable. Errors: Usage, with the nearest known flag.
+/// them, are appended to `files`. A flag wins over its variable; `variables`, if it is not null, gets the names of
+/// those that set one. Errors: Usage, with the nearest known flag.
 Status parseCommandFlags(const std::string& program, std::span<const CommandFlag> flags,
-                         const std::vector<std::string>& words, std::vector<std::string>& files, size_t mostFiles = 1);
+                         const std::vector<std::string>& words, std::vector<std::string>& files, size_t mostFiles = 1,
+                         std::vector<std::string>* variables = nullptr);
 
 /// A line of a help text: `left` and, in a column of its own, what it means.
 std::string helpEntry(const std::string& left, std::string_view what);

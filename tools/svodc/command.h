@@ -32,6 +32,7 @@ struct Request {
   std::vector<std::string> files;
   std::vector<std::string> words;       // as they were given, behind "svodc"
   std::vector<std::string_view> lists;  // rows of allLists()
+  std::vector<std::string> variables;   // of the environment, that set a flag
   Environment environment;
   InterruptGuard* interrupts = nullptr;  // held while results are put in place; set by runProgram
   PassInstrument instrument;             // for the passes of every compile; of programs that test svodc

@@ -44,7 +44,7 @@ Status parseWords(const std::vector<std::string>& words, Request& request) {
     flags.push_back({allLists()[i].flag, {}, {}, {}, {}, allLists()[i].what, &asked[i]});
   const std::string program = command == nullptr ? "svodc" : "svodc " + std::string(command->name);
   const size_t most = command == nullptr ? 1 : std::max<size_t>(1, command->most);
-  SVOD_CHECK(parseCommandFlags(program, flags, words, request.files, most));
+  SVOD_CHECK(parseCommandFlags(program, flags, words, request.files, most, &request.variables));
   for (size_t i = 0; i < allLists().size(); ++i)
     if (asked[i]) request.lists.push_back(allLists()[i].name);
   if (request.files.size() > (command == nullptr ? 0 : command->most))

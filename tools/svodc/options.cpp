@@ -276,6 +276,12 @@ Status writeResult(const std::string& path, std::string_view text, const Request
 
 TextStyle styleOf(const Console& console) { return {console.colorOutput(), console.outputWidth()}; }
 
+std::string sourceOf(const Request& request, std::string_view flag) {
+  const auto row = std::ranges::find(allFlags(), flag, &FlagInfo::name);
+  const auto variable = std::ranges::find(request.variables, row->env);
+  return variable == request.variables.end() ? "--" + std::string(flag) : *variable;
+}
+
 std::string graphName(const std::string& path) {
   return path == "-" ? "stdin" : toUtf8(std::filesystem::path(path).stem().string());
 }

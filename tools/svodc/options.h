@@ -20,6 +20,9 @@ Status writeResult(const std::string& path, std::string_view text, const Request
 /// How tables look on stdout.
 TextStyle styleOf(const Console& console);
 
+/// What gave a flag its value: "--beam", or "SVOD_BEAM" where that did. Presets count as the flag.
+std::string sourceOf(const Request& request, std::string_view flag);
+
 /// "model" of "path/model.svod".
 std::string graphName(const std::string& path);
 

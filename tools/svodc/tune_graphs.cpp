@@ -5,6 +5,8 @@
 #include "processors.h"
 #include "support/suggest.h"
 
+#include "measure/code.h"
+#include "options.h"
 namespace svod {
 
 namespace {
@@ -39,19 +41,23 @@ Result<SearchKind> searchOf(const Flags& flags) {
 
 Status checkTuning(const Request& request) {
   const Flags& flags = request.flags;
-  if (!flags.opts.empty() || flags.optLevel != 1)
-    return fail(Diag::Usage, "svodc tune looks for opts itself", "leave --opts and -O out");
+  if (const std::string_view asked = !flags.opts.empty()   ? "opts"
+                                     : flags.optLevel != 1 ? "opt-level"
+                                                           : "";
+      !asked.empty())
+    return fail(Diag::Usage, "svodc tune looks for opts itself", "leave " + sourceOf(request, asked) + " out");
   SVOD_CHECK(checkOneProcessor(flags, "a measurement", "tune for each; compile takes the log for all of them"));
   if (flags.target != "cpu")
-    return fail(Diag::Unsupported, "target " + flags.target + " cannot be measured here", "tune for target cpu");
-  if (flags.caches != "warm" && flags.caches != "cold") {
-    constexpr std::string_view kStates[] = {"warm", "cold"};
-    return fail(Diag::Usage, "caches cannot be '" + flags.caches + "'", choicesFor(flags.caches, kStates));
-  }
+    return fail(Diag::Unsupported, "target " + flags.target + " cannot be measured here",
+                "leave " + sourceOf(request, "target") + " out, to tune for target cpu");
+  for (const ChoiceOf& row : kChoices)
+    if (const std::string& value = flags.*row.member; std::ranges::find(row.choices, value) == row.choices.end())
+      return fail(Diag::Usage, sourceOf(request, row.flag) + " cannot be '" + value + "'",
+                  choicesFor(value, row.choices));
   for (const NumberRange& range : kNumbers)
     if (const int64_t value = flags.*range.member; value < range.least || value > range.most)
       return fail(Diag::Usage,
-                  "--" + std::string(range.flag) + " needs a number from " + std::to_string(range.least) + " to " +
+                  sourceOf(request, range.flag) + " needs a number from " + std::to_string(range.least) + " to " +
                       std::to_string(range.most) + ", not " + std::to_string(value),
                   "svodc tune --help says what it is");
   return {};
