@@ -12,12 +12,18 @@ using Json = nlohmann::json;
 
 }  // namespace
 
-int64_t middleOf(const VarArg& variable) { return variable.min + (variable.max - variable.min) / 2; }
+int64_t valueBetween(int64_t least, int64_t most, int percent) {
+  const int64_t range = most - least;  // times 100 it may not fit
+  return least + range / 100 * percent + range % 100 * percent / 100;
+}
 
-CandidateCode describeCode(const CompiledKernel& kernel) {
+CandidateCode describeCode(const CompiledKernel& kernel, int percent) {
   CandidateCode code;
   code.function = kernel.name, code.hash = codeHash(kernel);
-  for (UOp v : kernel.linear.variables) code.values.push_back(middleOf(v.argAs<VarArg>()));
+  for (UOp v : kernel.linear.variables) {
+    const auto& bounds = v.argAs<VarArg>();
+    code.values.push_back(valueBetween(bounds.min, bounds.max, percent));
+  }
   code.args.assign(kernel.desc.args.begin(), kernel.desc.args.end());
   code.layouts = kernel.layouts;
   code.tiles = kernel.desc.tiles.tryEvaluate(code.values).value_or(0);

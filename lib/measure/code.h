@@ -14,17 +14,18 @@ struct CandidateCode {
   std::string library, function;  // path of a shared object, and which of its functions it is
   std::string hash;               // codeHash()
   std::vector<KernelArg> args;    // as KernelDesc::args
-  std::vector<int64_t> values;    // of its variables, each in the middle of its bounds
+  std::vector<int64_t> values;    // of its variables
   std::vector<ConstantLayout> layouts;
   int64_t tiles = 1;
   uint64_t scratchBytes = 0;
 };
 
-/// Of a kernel that was lowered; without a library.
-CandidateCode describeCode(const CompiledKernel& kernel);
+/// Where between their bounds variables are while something is measured: 0 at the least one, 100 at the greatest.
+inline constexpr int kMiddle = 50;
+int64_t valueBetween(int64_t least, int64_t most, int percent);
 
-/// The value that a variable has while kernels are measured: between the least and the greatest.
-int64_t middleOf(const VarArg& variable);
+/// Of a kernel that was lowered, with variables there; without a library.
+CandidateCode describeCode(const CompiledKernel& kernel, int percent);
 
 /// One line that says all of it, for another process, and its inverse.
 std::string toText(const CandidateCode& code);

@@ -32,8 +32,8 @@ std::string howItEnded(const ChildEnd& end, const CompileLimits& limits) {
 class Batch {
  public:
   Batch(const CompiledKernel& kernel, std::span<const std::vector<OptOp>> lists, const CompileOptions& options,
-        const KnownCode& known, const ChildOutput& output)
-      : kernel_(kernel), lists_(lists), options_(options), known_(known), output_(output) {}
+        int variablesAt, const KnownCode& known, const ChildOutput& output)
+      : kernel_(kernel), lists_(lists), options_(options), variablesAt_(variablesAt), known_(known), output_(output) {}
 
   void run(std::span<const size_t> members, const std::string& library) {
     for (size_t i : members) lower(i, library);
@@ -51,7 +51,7 @@ class Batch {
     say({{"step", Step::Lower}, {"members", {i}}});
     CompiledKernel copy = copyOf(kernel_, "candidate_" + std::to_string(i));
     if (Status lowered = lowerWith(copy, lists_[i], options_); !lowered) return fail({i}, lowered.error());
-    CandidateCode code = describeCode(copy);
+    CandidateCode code = describeCode(copy, variablesAt_);
     code.library = library;
     const auto twin = known_.find(code.hash);
     if (twin != known_.end()) {
@@ -92,6 +92,7 @@ class Batch {
   const CompiledKernel& kernel_;
   std::span<const std::vector<OptOp>> lists_;
   const CompileOptions& options_;
+  int variablesAt_;
   const KnownCode& known_;
   const ChildOutput& output_;
   std::map<std::string, std::string> functions_;  // by hash of their code
@@ -125,7 +126,7 @@ class Compiling {
     for (const Part& part : parts) {
       const std::string library = prefix_ + std::to_string(libraries_++) + ".so";
       works.emplace_back([this, &part, library](const ChildOutput& output) {
-        Batch(kernel_, lists_, options_, known_, output).run(part, library);
+        Batch(kernel_, lists_, options_, limits_.variablesAt, known_, output).run(part, library);
       });
     }
     const std::vector<ChildEnd> ends = runInChildren({limits_.seconds, limits_.moreBytes}, works);

@@ -56,7 +56,8 @@ Status CpuMeasure::begin(const Candidate& usual) {
   SVOD_TRY(data_, dataFor(kernel_));
   const std::vector<OptOp> lists[] = {{}, usual.opts};
   std::vector<CompiledCandidate> both =
-      compileCandidates(kernel_, lists, options_, {60, CompileLimits().moreBytes, SIZE_MAX}, {}, folder_ + "/usual-");
+      compileCandidates(kernel_, lists, options_, {60, CompileLimits().moreBytes, SIZE_MAX, how_.compile.variablesAt},
+                        {}, folder_ + "/usual-");
   if (both[1].verdict.outcome != Outcome::Timed)
     return fail(Diag::Unsupported, "its opts of -O1 do not compile again: " + both[1].verdict.reason);
   const CandidateCode usualCode = std::move(both[1].code);
@@ -64,7 +65,7 @@ Status CpuMeasure::begin(const Candidate& usual) {
   TrialResult reference = both[0].verdict;
   if (reference.outcome == Outcome::Timed) reference = runReference(both[0].code, data_, referenceLimits(deadline_));
   if (reference.outcome != Outcome::Timed) reference = runReference(usualCode, data_, kUsualLimits);
-  if (reference.outcome == Outcome::Timed) preferInterpreted(kernel_, data_);
+  if (reference.outcome == Outcome::Timed) preferInterpreted(kernel_, data_, how_.compile.variablesAt);
   if (reference.outcome == Outcome::Timed) reference = runner_.emplace(data_, kLimits, how_.run).setUsual(usualCode);
   if (reference.outcome != Outcome::Timed)
     return fail(Diag::Unsupported, "it cannot be run alone: " + reference.reason);

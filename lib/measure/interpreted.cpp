@@ -39,11 +39,14 @@ std::optional<std::vector<HostTensor>> buffersOf(UOp kernel, const KernelData& d
 
 }  // namespace
 
-bool preferInterpreted(const CompiledKernel& kernel, KernelData& data) {
+bool preferInterpreted(const CompiledKernel& kernel, KernelData& data, int percent) {
   if (stepsOf(kernel.ast) > kMostSteps) return false;
   VariableValues values;
-  for (UOp n : toposort(kernel.ast))
-    if (n.op() == Op::Var) values.emplace(n.argAs<VarArg>().name, middleOf(n.argAs<VarArg>()));
+  for (UOp n : toposort(kernel.ast)) {
+    if (n.op() != Op::Var) continue;
+    const auto& variable = n.argAs<VarArg>();
+    values.emplace(variable.name, valueBetween(variable.min, variable.max, percent));
+  }
   std::optional<std::vector<HostTensor>> buffers = buffersOf(kernel.ast, data);
   if (!buffers || !interpretKernel(kernel.ast, *buffers, values)) return false;
   for (size_t slot = 0; slot < data.wanted.size(); ++slot)

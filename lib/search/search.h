@@ -27,6 +27,7 @@ struct SearchOptions {
   double stopAbove = 3;                 // times the best time: slower ones stop early
   double mostOfLeast = 1000;            // times the least expected time of all: others are not even compiled
   int threads = 1;                      // that run it: how many of them share it, and how, is searched as well
+  bool timesSameCode = false;           // also lists that come to code that was timed
   size_t finalists = 5;                 // compared with -O1
   bool corrects = true;                 // the cost model is corrected by what was measured
   Neighbours neighbours = {};           // of the kernel: their lists are begun with, their times learned from

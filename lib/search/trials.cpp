@@ -39,7 +39,8 @@ Status Trials::evaluate(std::span<const Candidate> candidates) {
 
 Status Trials::run(const Candidate& c, const Prepared& prepared) {
   TrialResult verdict = prepared.verdict;
-  const auto twin = prepared.code.empty() ? byCode_.end() : byCode_.find(prepared.code);
+  const bool isCompared = !prepared.code.empty() && !options_.timesSameCode;
+  const auto twin = isCompared ? byCode_.find(prepared.code) : byCode_.end();
   if (verdict.outcome == Outcome::Timed && twin != byCode_.end()) {
     ++result_.sameCode;
     verdict = twin->second;

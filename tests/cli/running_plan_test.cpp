@@ -9,6 +9,7 @@
 #include "common/model_text.h"
 #include "common/temp_folder.h"
 #include "driver/targets.h"
+#include "measure/code.h"
 
 using namespace svod;
 
@@ -48,7 +49,7 @@ TEST_CASE("A plan that is timed has memory as the runtime has it: lines for port
   const auto compiled = compile(model, options);
   if (!compiled) FAIL(toText(compiled.error()));
   const std::unique_ptr<svod_pool, decltype(&svod_pool_free)> pool(svod_pool_create(1), svod_pool_free);
-  const auto made = RunningPlan::make(model, **compiled, pool.get(), false);
+  const auto made = RunningPlan::make(model, **compiled, pool.get(), false, kMiddle);
   if (!made) FAIL(toText(made.error()));
   RunningPlan& plan = **made;
   REQUIRE(plan.run());

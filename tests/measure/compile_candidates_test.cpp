@@ -146,9 +146,22 @@ TEST_CASE("Where no library can be made, every candidate says why") {
   }
 }
 
-TEST_CASE("Variables are timed in the middle of their bounds") {
+TEST_CASE("Variables are timed in the middle of their bounds, or where it is asked for") {
   Bench bench("var n in [10, 31]\ninput x: f32[n, 24]\noutput y = x + 1\n");
   CHECK(bench.of({""})[0].code.values == std::vector<int64_t>{20});
+  for (const auto& [percent, value] : {std::pair(0, 10), {10, 12}, {100, 31}}) {
+    CompileLimits limits;
+    limits.variablesAt = percent;
+    CHECK(bench.of({""}, limits)[0].code.values == std::vector<int64_t>{value});
+    CpuMeasure measure(*bench.kernel, bench.options, bench.folder / "", CpuMeasure::Clock::time_point::max(),
+                       {.compile = limits});
+    const std::vector<OptOp> usual = optsOf(bench.kernel->choice);
+    REQUIRE(measure.begin({usual, toText(usual), "-O1", 0, {}}));
+    const Candidate plain{{}, "", "test", 0, {}};
+    REQUIRE(measure.prepare({&plain, 1})[0].verdict.outcome == Outcome::Timed);
+    CHECK(measure.time(plain, 0).outcome == Outcome::Timed);  // other values than at other sizes
+  }
+  CHECK(valueBetween(1, INT64_MAX, 100) == INT64_MAX);
 }
 
 TEST_CASE("What is measured of a kernel comes from its code") {
@@ -214,14 +227,14 @@ TEST_CASE("Errors are told from what the interpreter says, where it is near and 
   Bench bench("var n in [1, 9]\ninput x: f32[n, 24]\noutput y = x * 3 + 1\n");
   const KernelData right = dataFor(bench, {216, 216});
   KernelData near = moved(right, 0x1p-20F), far = moved(right, 1);
-  REQUIRE(preferInterpreted(*bench.kernel, near));
+  REQUIRE(preferInterpreted(*bench.kernel, near, kMiddle));
   CHECK(worstUnits(near.wanted[0], right.wanted[0], ElementType::F32) <= 1);  // of one rounding more
-  REQUIRE(preferInterpreted(*bench.kernel, far));
+  REQUIRE(preferInterpreted(*bench.kernel, far, kMiddle));
   CHECK(far.wanted[0] == moved(right, 1).wanted[0]);
   Bench large("input x: f32[1200, 1200]\noutput y = x * 3 + 1\n");
   KernelData untouched = moved(dataFor(large, {1440000, 1440000}), 0x1p-20F);
   const KernelData before = untouched;
-  CHECK(!preferInterpreted(*large.kernel, untouched));
+  CHECK(!preferInterpreted(*large.kernel, untouched, kMiddle));
   CHECK(untouched.wanted == before.wanted);
 }
 

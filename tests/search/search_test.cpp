@@ -236,6 +236,30 @@ TEST_CASE("A candidate that is expected to take far longer than the best is not 
   CHECK(few.records.size() < all.records.size());
 }
 
+TEST_CASE("The more a step must gain, the sooner a search ends") {
+  for (int beam : {0, 4}) {
+    SearchOptions options = small(beam);
+    options.leastGain = 0;
+    const Run anything = runSearch(options);
+    options.leastGain = 0.5;
+    const Run much = runSearch(options);
+    CHECK(much.timed.size() < anything.timed.size());
+    CHECK(much.result.rounds < anything.result.rounds);
+  }
+}
+
+TEST_CASE("Lists with code that was timed are timed as well, where that is asked for") {
+  SearchOptions options = small();
+  CHECK(runSearch(options).result.sameCode > 0);
+  options.timesSameCode = true;
+  const Run all = runSearch(options);
+  CHECK(all.result.sameCode == 0);
+  std::set<uint64_t> codes;
+  for (const auto& [text, verdict] : all.records)
+    if (verdict.outcome == Outcome::Started) codes.insert(SimulatedMeasure::hashOf({{}, text, ""}) % 997);
+  CHECK(codes.size() < all.timed.size());
+}
+
 TEST_CASE("Candidates to be compiled ahead are those that a search begins with, and the best changes of them") {
   Graph g;
   const UOp sink = buildMatmul(g, {24, 32, 16});

@@ -65,8 +65,8 @@ class TwoPlans {
 
   Status begin() {
     if (!pool_) return fail(Diag::Unsupported, "the system grants no threads", "");
-    SVOD_TRY(candidate_, RunningPlan::make(pair_.model, pair_.candidate, pool_.get(), profiles_));
-    SVOD_TRY(other_, RunningPlan::make(pair_.otherModel, pair_.other, pool_.get(), profiles_));
+    SVOD_TRY(candidate_, RunningPlan::make(pair_.model, pair_.candidate, pool_.get(), profiles_, pair_.variablesAt));
+    SVOD_TRY(other_, RunningPlan::make(pair_.otherModel, pair_.other, pool_.get(), profiles_, pair_.variablesAt));
     SVOD_CHECK(other_->run());
     SVOD_CHECK(candidate_->run());
     return {};
@@ -196,8 +196,8 @@ bool isSlower(const SequentialTest& test) { return test.loses() || (!test.wins()
 
 }  // namespace
 
-std::string whyNotRun(const Model& model, const Compilation& compilation) {
-  const PlanPair itself{model, model, compilation, compilation, {}};
+std::string whyNotRun(const Model& model, const Compilation& compilation, int variablesAt) {
+  const PlanPair itself{model, model, compilation, compilation, {}, variablesAt};
   const ChildEnd end = inChild(itself, false, [](TwoPlans&) -> Result<Json> { return Json::object(); });
   const Json said = saidBy(end);
   return !said.is_object() ? howItEnded(end) : said.value("problem", std::string());

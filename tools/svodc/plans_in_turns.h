@@ -12,6 +12,7 @@ struct PlanPair {
   const Model &model, &otherModel;  // equal
   const Compilation &candidate, &other;
   Numerics numerics;
+  int variablesAt;  // percent of their bounds
 };
 
 /// Compares their results on the same random inputs, and runs them in turns on all processors that this process may
@@ -21,7 +22,7 @@ struct PlanPair {
 TrialResult comparePlans(const PlanPair& pair);
 
 /// Why the plan cannot be run here on random inputs; nothing where it can.
-std::string whyNotRun(const Model& model, const Compilation& compilation);
+std::string whyNotRun(const Model& model, const Compilation& compilation, int variablesAt);
 
 /// A kernel of the candidate as a part of its time in the other plan, by name.
 struct KernelInPlan {

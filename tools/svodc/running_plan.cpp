@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "measure/code.h"
 #include "measure/cold_caches.h"
 #include "verify_inputs.h"
 
@@ -42,7 +43,7 @@ void RunningPlan::release(void* user, void* data, uint64_t) {
 }
 
 Result<std::unique_ptr<RunningPlan>> RunningPlan::make(const Model& model, const Compilation& compilation,
-                                                       svod_pool* pool, bool profiles) {
+                                                       svod_pool* pool, bool profiles, int variablesAt) {
   std::unique_ptr<RunningPlan> made(new RunningPlan(model, compilation));
   SVOD_TRY(made->plan_, made->memory_.load(kRunning));
   if (svod_plan_host_function(made->plan_.get(), 0) != nullptr)
@@ -55,16 +56,16 @@ Result<std::unique_ptr<RunningPlan>> RunningPlan::make(const Model& model, const
   svod_instance* instance = nullptr;
   if (svod_instance_create(made->plan_.get(), &options, &instance, &error) != 0) return fail(toError(error, kRunning));
   made->instance_.reset(instance);
-  SVOD_CHECK(made->bind(compilation.plan));
+  SVOD_CHECK(made->bind(compilation.plan, variablesAt));
   return made;
 }
 
-Status RunningPlan::bind(const Plan& plan) {
+Status RunningPlan::bind(const Plan& plan, int variablesAt) {
   std::vector<int64_t> values;
   svod_error error{};
   for (VariableId i = 0; i < plan.variables.size(); ++i) {
     const Variable& v = plan.variables[i];
-    values.push_back(v.kind == VariableKind::Fixed ? v.value : v.min + (v.max - v.min) / 2);
+    values.push_back(v.kind == VariableKind::Fixed ? v.value : valueBetween(v.min, v.max, variablesAt));
     if (v.kind == VariableKind::Free && svod_set_variable(instance_.get(), i, values.back(), &error) != 0)
       return fail(toError(error, kRunning));
   }

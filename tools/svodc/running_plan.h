@@ -12,14 +12,14 @@
 
 namespace svod {
 
-/// Variables have the middle of their bounds, states their first contents, and equal models equal inputs. Memory lies
-/// as that of svod-run and of the runtime does. Used by one thread. Borrows `pool`.
+/// Variables are at so many percent of their bounds, states their first contents, and equal models equal inputs. Memory
+/// lies as that of svod-run and of the runtime does. Used by one thread. Borrows `pool`.
 class RunningPlan {
  public:
   /// With `profiles` kernelTimes() knows them. Errors: Unsupported for plans that cannot run here, with the reason;
   /// what the runtime says.
   static Result<std::unique_ptr<RunningPlan>> make(const Model& model, const Compilation& compilation, svod_pool* pool,
-                                                   bool profiles);
+                                                   bool profiles, int variablesAt);
 
   Status run();
   /// Of so many runs, as the mean. The error of the first that fails.
@@ -38,7 +38,7 @@ class RunningPlan {
 
  private:
   RunningPlan(const Model& model, const Compilation& compilation) : model_(model), memory_(compilation) {}
-  Status bind(const Plan& plan);
+  Status bind(const Plan& plan, int variablesAt);
   Status bindInput(size_t index, const Port& port, std::span<const int64_t> values,
                    const std::vector<std::string>& names, uint64_t number);
 

@@ -151,6 +151,7 @@ Caps capsFor(const TuneKernel& task) {
 }
 
 MeasureOptions measureOptions(const Flags& flags) {
+  how.compile.variablesAt = static_cast<int>(flags.variablesAt);
   MeasureOptions how;
   how.compile.seconds = static_cast<double>(flags.compileSeconds);
   how.compile.mostInstructions = static_cast<size_t>(flags.mostInstructions);
@@ -158,11 +159,16 @@ MeasureOptions measureOptions(const Flags& flags) {
   return how;
 }
 
+SearchOptions searchOptions(const Flags& flags) {
+  SearchOptions search;
+  search.beam = static_cast<int>(flags.beam), search.threads = threadsOf(flags);
+  search.timesSameCode = flags.sameCode == "time";
+  return search;
+}
+
 SearchOptions searchOptions(const Request& request, const TuneKernel& task, const TuningLog& log,
                             const TunePlace& place) {
-  SearchOptions search;
-  const Flags& flags = request.flags;
-  search.beam = static_cast<int>(flags.beam), search.threads = threadsOf(flags);
+  SearchOptions search = searchOptions(request.flags);
   search.stopAbove = static_cast<double>(flags.stopAbove), search.mostOfLeast = static_cast<double>(flags.mostOfLeast);
   search.mostInstructions = 2 * static_cast<double>(flags.mostInstructions);  // the estimate may be too high
   search.leastGain = static_cast<double>(flags.leastGain) / 100;

@@ -25,7 +25,8 @@ struct TuneSettings {
   TuneClock::time_point deadline;
 };
 
-/// What a search of a kernel is told, and what it begins with.
+/// What a search is told by flags; of a kernel, also what it begins with.
+SearchOptions searchOptions(const Flags& flags);
 SearchOptions searchOptions(const Request& request, const TuneKernel& task, const TuningLog& log,
                             const TunePlace& place);
 /// What a candidate may take, and how it runs.

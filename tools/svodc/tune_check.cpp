@@ -89,9 +89,9 @@ class PlanCheck {
   double secondsLeft() const { return secondsBetween(TuneClock::now(), settings_.deadline); }
 
   KernelsInPlan timed(const BuildResult& tuned, const BuildResult& other) const {
-    return timeKernelsInPlans(
-        {tuned.model, other.model, *tuned.compilation, *other.compilation, tuned.options.numerics},
-        std::min(kSeconds, secondsLeft()));
+    return timeKernelsInPlans({tuned.model, other.model, *tuned.compilation, *other.compilation, tuned.options.numerics,
+                               measureOptions(request_.flags).compile.variablesAt},
+                              std::min(kSeconds, secondsLeft()));
   }
 
   /// Those that a compile takes from the log, and what is asked for, which wins.

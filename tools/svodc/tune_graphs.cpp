@@ -1,12 +1,15 @@
 #include "tune_graphs.h"
 
+#include <algorithm>
+#include <array>
+
 #include "driver/tuned_opts.h"
 #include "machine/host.h"
+#include "measure/code.h"
+#include "options.h"
 #include "processors.h"
 #include "support/suggest.h"
 
-#include "measure/code.h"
-#include "options.h"
 namespace svod {
 
 namespace {
@@ -24,6 +27,17 @@ constexpr NumberRange kNumbers[] = {
     {"stop-above", &Flags::stopAbove, 1, 1000000},
     {"least-gain", &Flags::leastGain, 0, 99},
     {"threads", &Flags::threads, 0, 256},
+    {"variables-at", &Flags::variablesAt, 0, 100},
+};
+
+struct ChoiceOf {
+  std::string_view flag;
+  std::string Flags::* member;
+  std::array<std::string_view, 2> choices;
+};
+constexpr ChoiceOf kChoices[] = {
+    {"caches", &Flags::caches, {"warm", "cold"}},
+    {"same-code", &Flags::sameCode, {"skip", "time"}},
 };
 
 constexpr SearchKind kSearchKinds[] = {{"all", true, true}, {"kernels", true, false}, {"none", false, false}};
@@ -101,6 +115,7 @@ TunePlace placeOf(const std::deque<BuildResult>& builds, const Request& request)
   std::string machine = machineText();  // what was measured in another way is another machine
   if (threadsOf(flags) > 1) machine += ", " + std::to_string(threadsOf(flags)) + " threads";
   if (flags.caches == "cold") machine += ", cold caches";
+  if (flags.variablesAt != kMiddle) machine += ", variables at " + std::to_string(flags.variablesAt) + " %";
   return {tuningTarget(builds.front().options), machine, tuningCompiler(), flags.decide};
 }
 

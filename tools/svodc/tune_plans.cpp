@@ -29,6 +29,7 @@ class GraphPlans : public PlanMeasure {
       : request_(request), place_(place), graph_(graph), build_(build), log_(log), appender_(appender),
         settings_(settings), progress_(progress) {}
 
+  int variablesAt() const { return measureOptions(request_.flags).compile.variablesAt; }
   bool isOver() override { return TuneClock::now() >= settings_.deadline; }
   void beginPricing() override {
     pricingEnd_ = afterSeconds(TuneClock::now(), secondsBetween(TuneClock::now(), settings_.deadline) / 2);
@@ -79,7 +80,7 @@ class GraphPlans : public PlanMeasure {
     Result<BuildResult> built = buildTuned(request_, place_, graph_, candidate.asked, log_);
     if (!built) return {Outcome::CompileFailed, built.error()->message};
     return comparePlans(
-        {built->model, best_->model, *built->compilation, *best_->compilation, built->options.numerics});
+        {built->model, best_->model, *built->compilation, *best_->compilation, built->options.numerics, variablesAt()});
   }
 
  private:
@@ -162,7 +163,8 @@ Result<TunedGraph> tuneGraph(GraphPlans& plans, const std::string& name, const B
     tuned.problem = build.compilation->kernels.empty() ? "it has no kernels" : "it runs on several devices";
     return tuned;
   }
-  if (tuned.problem = whyNotRun(build.model, *build.compilation); !tuned.problem.empty()) return tuned;
+  if (tuned.problem = whyNotRun(build.model, *build.compilation, plans.variablesAt()); !tuned.problem.empty())
+    return tuned;
   const std::string hash = graphHash(build.model);
   const GraphRecord graph{hash, name};
   if (std::ranges::find(log.graphs, graph) == log.graphs.end()) {
