@@ -10,7 +10,7 @@ namespace svod {
 
 namespace {
 
-constexpr size_t kIndent = 2, kTextColumn = 30, kWidth = 100;
+constexpr size_t kIndent = 2, kTextColumn = 30, kWidth = 80;
 
 bool isList(const CommandFlag& flag) { return std::holds_alternative<std::vector<std::string>*>(flag.into); }
 

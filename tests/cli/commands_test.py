@@ -228,9 +228,9 @@ class Inspect(ToolTest):
         self.assertEqual(self.svodc("inspect", graph, "--kernels", "--opts", "ab=vector(n0,8)").stderr, "")
 
     def test_help_fits_a_terminal(self):
-        for words in ([], ["compile"], ["inspect"]):
+        for words in ([], ["compile"], ["inspect"], ["tune"]):
             for line in self.svodc(*words, "--help").stdout.splitlines():
-                self.assertLessEqual(len(line), 110, line)
+                self.assertTrue(len(line) <= 80 or not line.startswith(("  -", " " * 30)), line)
 
     def test_kernels_say_why(self):
         words = ["--cpu", "cascadelake", "--json"]

@@ -15,7 +15,7 @@ std::vector<CommandFlag> flagsOf(const Command* command, Flags& flags) {
 
 std::string listNames() {
   std::string names;
-  for (const List& list : allLists()) names += (names.empty() ? "" : "|") + std::string(list.name);
+  for (const List& list : allLists()) names += (names.empty() ? "" : ", ") + std::string(list.name);
   return names;
 }
 
