@@ -35,6 +35,7 @@ CandidateCode built(const TempFolder& folder, const std::string& name, const std
   const std::string source = folder / (name + ".c"), library = folder / (name + ".so");
   writeText(source,
             "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+            "#include <time.h>\n"
             "void candidate(void* const* b, const int64_t* v, int64_t begin, int64_t end, void* scratch) {\n"
             "float* y = b[0]; const float* x = b[1]; (void)v; (void)begin; (void)end; (void)scratch;\n"
             "for (int i = 0; i < 1000; ++i) y[i] = 2 * x[i];\n" +
@@ -148,7 +149,7 @@ TEST_CASE("A slow candidate stops early") {
   CHECK(v.nanoseconds > 1e5);
 }
 
-TEST_CASE("Of a kernel that takes long some tiles are timed, and the time is that of all") {
+TEST_CASE("Of a kernel that takes long some tiles are timed") {
   CHECK(tilesOfSample(100, 1e6) == 100);
   CHECK(tilesOfSample(100, 20e6) == 10);
   CHECK(tilesOfSample(100, 2e9) == 4);
@@ -164,6 +165,30 @@ TEST_CASE("Of a kernel that takes long some tiles are timed, and the time is tha
   CHECK((y[0] == 7 && y[4] == 7 && y[5] != 7));
   loaded.nanosecondsOf(1);
   CHECK((y[49] == 7 && y[50] != 7));
+}
+
+TEST_CASE("The time of some tiles is told as that of all, and whole grids are run where they are asked for") {
+  constexpr double kTileNs = 2e5;
+  Bench bench;
+  const std::string list = bench.folder / "tiles.txt";
+  CandidateCode code = built(bench.folder, "slow",
+                             "FILE* f = fopen(\"" + list +
+                                 "\", \"a\"); fprintf(f, \"%d\\n\", (int)(end - begin)); fclose(f);\n"
+                                 "struct timespec from, now; clock_gettime(CLOCK_MONOTONIC, &from);\n"
+                                 "do clock_gettime(CLOCK_MONOTONIC, &now); while ((now.tv_sec - from.tv_sec) * 1e9 + "
+                                 "now.tv_nsec - from.tv_nsec < " +
+                                 std::to_string(kTileNs) + " * (end - begin));");
+  code.tiles = 50;
+  for (bool wholeGrids : {false, true}) {
+    Runner runner(bench.all, bench.limits, {1, false, wholeGrids});
+    writeText(list, "");
+    const TrialResult v = runner.time(code, 0);
+    CHECK(v.outcome == Outcome::Timed);
+    CHECK(v.nanoseconds >= 50 * kTileNs);  // of which a sample of ten takes a fifth
+    const std::set<std::string> portions = linesOf(list);
+    CHECK(portions.contains("50"));
+    CHECK((portions.size() == 1) == wholeGrids);
+  }
 }
 
 TEST_CASE("Threads that share tiles are started once, and compute every tile once in each run") {
