@@ -3,20 +3,28 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "support/error_text.h"
+#include "support/text.h"
 
 namespace svod {
 
 namespace {
 
-int terminalWidth() {
+/// Of a terminal; 0 where it does not say.
+int columnsOf(int file) {
   winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 ? size.ws_col : 120;
+  return ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+int outputColumns() {
+  const int columns = columnsOf(STDOUT_FILENO);
+  return columns >= 40 ? columns : 120;
 }
 
 constexpr std::string_view kError = "error", kWarning = "warning", kNote = "note";
@@ -48,7 +56,7 @@ Console::Console(const ConsoleOptions& options)
     : options_(options), progressWanted_(isatty(STDERR_FILENO) == 1 && !options.jsonDiagnostics && !options.quiet),
       colorErrors_(isatty(STDERR_FILENO) == 1 && !options.noColor && !options.jsonDiagnostics),
       colorOutput_(isatty(STDOUT_FILENO) == 1 && !options.noColor),
-      outputWidth_(isatty(STDOUT_FILENO) == 1 ? terminalWidth() : 0) {}
+      outputWidth_(isatty(STDOUT_FILENO) == 1 ? outputColumns() : 0) {}
 
 Status Console::print(std::string_view text) {
   clearProgress();
@@ -79,10 +87,19 @@ void Console::progress(size_t done, size_t total) {
   progress("kernel " + std::to_string(done) + " of " + std::to_string(total));
 }
 
+size_t Console::progressWidth() const {
+  constexpr int kUsual = 80, kLeast = 8;
+  const int columns = columnsOf(STDERR_FILENO);
+  return static_cast<size_t>(std::max(columns > 0 ? columns : kUsual, kLeast)) - 1;  // the last one may begin a line
+}
+
 void Console::progress(std::string_view text) {
   if (!progressWanted_) return;
   progressShown_ = true;
-  std::fprintf(stderr, "\r\x1b[K%.*s", static_cast<int>(text.size()), text.data());
+  constexpr size_t kDots = 2;
+  const size_t width = progressWidth();
+  const std::string line = text.size() <= width ? std::string(text) : shortened(std::string(text), width - kDots);
+  std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
 }
 
 void Console::event(std::string_view json) {

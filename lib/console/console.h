@@ -32,7 +32,9 @@ class Console {
   void note(const Error& error);
   /// Reports the error and gives its exit code.
   int finish(const Error& error);
-  /// Overwrites one line on stderr; nothing when that is no terminal. `clearProgress` removes it.
+  /// The columns of a line of progress, as the window is now.
+  size_t progressWidth() const;
+  /// Overwrites one line on stderr, cut to its columns; nothing when that is no terminal. `clearProgress` removes it.
   void progress(size_t done, size_t total);
   void progress(std::string_view text);
   void clearProgress();

@@ -1,15 +1,22 @@
 """svodc tune: what it measures stays, whatever ends it, and compiling from it needs no more than the log."""
+import fcntl
 import json
 import os
 import pty
 import random
 import signal
+import struct
 import subprocess
+import termios
 import time
 
-from svodc import BIN, ToolTest, clean_environment, contents, main
+from svodc import BIN, ToolTest, clean_environment, contents, main, winner
 
 GRAPH = "svod 1\ninput x: f32[48, 40]\ninput y: f32[40, 56]\noutput z = relu(matmul(x, y))\noutput s = softmax(x)\n"
+
+
+def resize(terminal, columns):
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
 
 class Tune(ToolTest):
@@ -26,22 +33,39 @@ class Tune(ToolTest):
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
     def test_a_tuned_plan_is_right_and_the_same_anywhere(self):
-        report = self.tune("--budget", "12s")  # it ends by itself
+        report = self.tune("--budget", "12s", "--search", "kernels")  # it ends by itself
         self.assertEqual(len(report["kernels"]), 2)
         self.assertGreater(report["candidates"], 0)
         self.assertLessEqual(report["expected"], 1)
         outcomes = {r["outcome"] for r in self.records() if r["record"] == "candidate"}
         self.assertIn("timed", outcomes)
         self.assertEqual({r["record"] for r in self.records()} - {"graph", "plan"}, {"kernel", "candidate"})
+        usual = self.opts_of("usual", "--verify")
+        for kernel, opts in self.winners().items():
+            with self.log.open("a") as file:
+                file.write(winner(kernel, "", opts, **{key: self.candidates()[0][key] for key in ("target", "machine", "compiler")},
+                                  ratio=0.01))
         self.svodc("compile", self.model, "-o", self.folder / "a", "--tuning-log", self.log, "--verify")
         merged = self.folder / "merged"
         self.svodc("log", "merge", self.log, "-o", merged)
         self.svodc("compile", self.model, "-o", self.folder / "b", "--tuning-log", merged)
         self.assertEqual(contents(self.folder / "a"), contents(self.folder / "b"))
         best = {w["name"]: w["opts"] for w in json.loads(self.svodc("log", "best", self.log, "--json").stdout)["winners"]}
-        plan = {k["name"]: k["opts"] for k in json.loads((self.folder / "a/plan.json").read_text())["kernels"]}
-        for name, opts in best.items():
-            self.assertEqual(plan[name], opts)
+        self.assertEqual(set(best.values()), set(self.winners().values()))
+        plan = self.opts_of("a", "--tuning-log", self.log)
+        self.assertEqual(plan, best)
+        self.assertTrue(all(plan[name] != usual[name] for name in plan))
+        untuned = self.opts_of("untuned", "-O0", "--verify")
+        self.assertEqual((set(untuned), set(untuned.values())), (set(plan), {""}))
+
+    def opts_of(self, name, *words):
+        self.svodc("compile", self.model, "-o", self.folder / name, *words)
+        return {k["name"]: k["opts"] for k in json.loads((self.folder / name / "plan.json").read_text())["kernels"]}
+
+    def winners(self):
+        """For each kernel of the log a list that no strategy makes."""
+        return {r["kernel"]: "upcast(n0,3) vector(n1,4)" if r["name"].startswith("z") else "upcast(n0,3)"
+                for r in self.records() if r["record"] == "kernel"}
 
     def test_running_again_goes_on(self):
         first = self.start("--budget", "10m")
@@ -62,6 +86,12 @@ class Tune(ToolTest):
         self.assertEqual(report["candidates"], 0)
         self.assertEqual(report["gained"], 0)
         self.assertEqual({r["record"] for r in self.records()} - {"kernel", "graph"}, set())
+        self.assertEqual(report["untried"], 2)
+        text = self.svodc("tune", self.model, "--tuning-log", self.log, "--budget", "0.001s").stdout
+        for name in ("z", "s"):
+            self.assertRegex(text, rf"(?m)^  {name}\w* +1 +- +- +0  (no time was left|its time was too short)$")
+        self.assertIn("2 of 2; the same command again goes on", text)
+        self.assertNotIn("0 ns", text)
 
     def test_beam(self):
         process = self.start("--budget", "10m", "--beam", "2")
@@ -114,19 +144,49 @@ class Tune(ToolTest):
         self.assertTrue(all(0 < e["expected"] <= 1 for e in events))
         self.fails(2, "tune", self.model, "--tuning-log", self.log, "--progress", "xml", says="xml")
 
+    def test_kernels_that_had_their_turn_are_done_at_the_end(self):
+        done = self.svodc("tune", self.model, "--tuning-log", self.log, "--budget", "8s", "--json", "--progress", "json")
+        events = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+        tried = [k for k in json.loads(done.stdout)["kernels"] if k["candidates"] > 0]
+        self.assertEqual(events[-1]["progress"], "end")
+        self.assertEqual((events[-1]["kernelsDone"], {e["kernels"] for e in events}), (len(tried), {2}))
+        self.assertGreater(len(tried), 0)
+        self.assertEqual({"decisions", "checks"} - {e["progress"] for e in events}, set())
+
     def test_progress_for_people(self):
+        """A line as wide as the window, also where that changes: the kernel's name gives way."""
+        name = "features_of_a_network_with_names_that_are_long"
+        self.model = self.graph(GRAPH.replace("output z", f"output {name}"))
         ours, theirs = pty.openpty()
+        resize(ours, 160)
         process = subprocess.Popen([BIN / "svodc", "tune", self.model, "--tuning-log", self.log, "--budget", "10m"],
                                    env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs)
         os.close(theirs)
-        shown = b""
-        while b" -> " not in shown:  # best against start
-            shown += os.read(ours, 4096)
+        numbers = r"^[01]/2 kernels, \d+ tried, \d+/s, [\d.]+ % of -O1, \d+:\d\d left; "
+        times = r"[\d.]+ -> [\d.]+ us$"
+        self.assertRegex(self.line_of(ours, lambda line: " us" in line), numbers + name[:32] + r"\w+: " + times)
+        resize(ours, 90)
+        self.assertRegex(self.line_of(ours, lambda line: ".." in line), numbers + r"fea\w+\.\.\w+: " + times)
+        for columns in (80, 40):
+            resize(ours, columns)
+            self.line_of(ours, lambda line: len(line) < columns)
+            for _ in range(5):
+                self.assertLess(len(self.line_of(ours, lambda line: True)), columns)
         process.send_signal(signal.SIGINT)
         process.wait(120)
         os.close(ours)
-        line = next(part for part in shown.decode().split("\r\x1b[K") if " -> " in part)
-        self.assertRegex(line, r"^[01]/2 kernels, \d+ tried, \d+/s, all at [\d.]+ % of -O1, \d+:\d\d left; \w+: [\d.]+ -> [\d.]+ us")
+
+    def line_of(self, terminal, wanted):
+        """The next line of progress that is whole and wanted."""
+        deadline, shown = time.monotonic() + 120, ""
+        while time.monotonic() < deadline:
+            shown += os.read(terminal, 4096).decode()
+            lines = shown.split("\r\x1b[K")
+            for line in lines[1:-1]:
+                if wanted(line):
+                    return line
+            shown = "\r\x1b[K" + lines[-1]
+        return self.fail("no such line was shown")
 
     def test_interrupts_leave_the_log(self):
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -163,17 +223,18 @@ class Tune(ToolTest):
         self.tune_until(lambda all: any(r["origin"] == "mutation" for r in all), "--beam", "0", env={"SVOD_BEAM": "2"})
         self.log.unlink()
         self.tune_until(lambda all: any(r["outcome"] == "too-large" for r in all), env={"SVOD_MOST_INSTRUCTIONS": "30"})
-        self.assertIn("and may have 30", next(r["reason"] for r in self.candidates() if r["outcome"] == "too-large"))
+        self.assertIn("and may have 30: ", next(r["reason"] for r in self.candidates() if r["outcome"] == "too-large"))
         for name, value in (("SVOD_BEAM", "-1"), ("SVOD_STOP_ABOVE", "0"), ("SVOD_COMPILE_SECONDS", "0"), ("SVOD_LEAST_GAIN", "100"),
-                            ("SVOD_MOST_OF_LEAST", "0"), ("SVOD_TUNE_THREADS", "-1"), ("SVOD_CACHES", "hot")):
-            self.fails(2, "tune", self.model, "--tuning-log", self.log, env={name: value}, says=value)
+                            ("SVOD_MOST_OF_LEAST", "0"), ("SVOD_TUNE_THREADS", "-1"), ("SVOD_CACHES", "hot"),
+                            ("SVOD_SAME_CODE", "maybe"), ("SVOD_VARIABLES_AT", "101")):
+            self.fails(2, "tune", self.model, "--tuning-log", self.log, env={name: value}, says=(name, value))
 
     def test_conditions_of_measuring_are_a_machine_of_their_own(self):
-        for count, words in ((1, ()), (2, ("--caches", "cold")), (3, ("--threads", "2", "--whole-grids"))):
+        for count, words in ((1, ()), (2, ("--caches", "cold")), (3, ("--threads", "2", "--whole-grids")), (4, ("--variables-at", "10"))):
             self.tune_until(lambda all, count=count: len({r["machine"] for r in all}) == count, *words)
         machines = {r["machine"] for r in self.candidates()}
         usual = min(machines, key=len)
-        self.assertEqual(machines, {usual, usual + ", cold caches", usual + ", 2 threads"})
+        self.assertEqual(machines, {usual, usual + ", cold caches", usual + ", 2 threads", usual + ", variables at 10 %"})
 
     def test_the_number_of_threads_is_left_to_the_search(self):
         many = len(os.sched_getaffinity(0))
@@ -186,8 +247,11 @@ class Tune(ToolTest):
         self.fails(2, "tune", self.model, says="--tuning-log")
         self.fails(2, "tune", self.model, "--tuning-log", self.log, "--budget", "soon", says="soon")
         self.fails(2, "tune", self.model, "--tuning-log", self.log, "--opts", "z=", says="--opts")
-        self.fails(2, "tune", self.model, "--tuning-log", self.log, "-O0")
-        self.fails(3, "tune", self.model, "--tuning-log", self.log, "--target", "c", says="target c")
+        self.fails(2, "tune", self.model, "--tuning-log", self.log, "-O0", says="leave --opt-level out")
+        self.fails(2, "tune", self.model, "--tuning-log", self.log, env={"SVOD_OPT_LEVEL": "0"}, says="leave SVOD_OPT_LEVEL out")
+        self.fails(2, "tune", self.model, "--tuning-log", self.log, "--caches", "hot", env={"SVOD_CACHES": "cold"}, says="--caches")
+        self.fails(3, "tune", self.model, "--tuning-log", self.log, "--target", "c", says=("target c", "leave --target out"))
+        self.fails(3, "tune", self.model, "--tuning-log", self.log, env={"SVOD_TARGET": "c"}, says="leave SVOD_TARGET out")
         self.fails(3, "tune", self.model, "--tuning-log", self.log, "--cpu", "neoverse-n1", "--triple", "aarch64-unknown-linux-gnu")
         self.fails(74, "tune", self.model, "--tuning-log", self.folder / "no/log", "--budget", 1)
         self.assertFalse(self.log.exists())

@@ -7,22 +7,11 @@
 #include "ir/text.h"
 #include "measure/code_store.h"
 #include "measure/cpu_measure.h"
-#include "report/tuning_page.h"
-#include "tune_check.h"
 #include "tune_graphs.h"
-#include "tune_plans.h"
 
 namespace svod {
 
 namespace {
-
-constexpr char kNoTime[] = "no time was left";
-
-std::string whatBecame(const Tuned& t) {
-  if (!t.problem.empty()) return t.problem;
-  if (t.result.winner) return t.result.winner->text;
-  return t.result.isCut && t.result.measured == 0 ? kNoTime : "-O1 stays";
-}
 
 class Tuning {
  public:
@@ -30,7 +19,7 @@ class Tuning {
          const TuneSettings& settings, TuneProgress& progress, size_t first)
       : request_(request), log_(log), appender_(appender), settings_(settings), progress_(progress), first_(first),
         place_(settings.place), best_(kernels.size()), usual_(kernels.size()) {
-    for (const TuneKernel& k : kernels) all_.push_back({k, {}, kNoTime}), all_.back().result.isCut = true;
+    for (const TuneKernel& k : kernels) all_.push_back({k, {}, {}}), all_.back().result.isCut = true;
   }
 
   Result<std::vector<Tuned>> run() {
@@ -39,10 +28,10 @@ class Tuning {
     Turns turns(claims, secondsLeft());
     while (const std::optional<Turns::Turn> turn = turns.next(secondsLeft())) {
       at_ = turn->kernel;
-      progress_.turn(first_ + at_);
+      progress_.turn(first_ + at_, turn->round);
       SVOD_TRY(const TimeClaim claim, take(*turn));
       turns.ended(turn->kernel, claim);
-      if (claim.isOver) progress_.isDone(first_ + turn->kernel);
+      if (claim.isOver || isTried(all_[at_])) progress_.hadTurn(first_ + at_, claim.isOver);
     }
     SVOD_CHECK(appender_.flush());
     return std::move(all_);
@@ -57,7 +46,7 @@ class Tuning {
     const TuneClock::time_point deadline = afterSeconds(TuneClock::now(), turn.seconds);
     SVOD_TRY(Tuned last, tune(all_[at_].kernel, deadline));
     Tuned& tuned = all_[at_];
-    tuned.problem = last.problem;
+    tuned.problem = last.problem, ++tuned.turns;
     addTurn(tuned.result, std::move(last.result));
     const double after = best_[at_], from = before > 0 ? before : usual_[at_];
     TimeClaim claim{after > 0 ? after * static_cast<double>(tuned.kernel.launches) : tuned.kernel.weight()};
@@ -151,10 +140,10 @@ Caps capsFor(const TuneKernel& task) {
 }
 
 MeasureOptions measureOptions(const Flags& flags) {
-  how.compile.variablesAt = static_cast<int>(flags.variablesAt);
   MeasureOptions how;
   how.compile.seconds = static_cast<double>(flags.compileSeconds);
   how.compile.mostInstructions = static_cast<size_t>(flags.mostInstructions);
+  how.compile.variablesAt = static_cast<int>(flags.variablesAt);
   how.run = {threadsOf(flags), flags.caches == "cold", flags.wholeGrids};
   return how;
 }
@@ -162,6 +151,9 @@ MeasureOptions measureOptions(const Flags& flags) {
 SearchOptions searchOptions(const Flags& flags) {
   SearchOptions search;
   search.beam = static_cast<int>(flags.beam), search.threads = threadsOf(flags);
+  search.stopAbove = static_cast<double>(flags.stopAbove), search.mostOfLeast = static_cast<double>(flags.mostOfLeast);
+  search.mostInstructions = 2 * static_cast<double>(flags.mostInstructions);  // the estimate may be too high
+  search.leastGain = static_cast<double>(flags.leastGain) / 100;
   search.timesSameCode = flags.sameCode == "time";
   return search;
 }
@@ -169,9 +161,6 @@ SearchOptions searchOptions(const Flags& flags) {
 SearchOptions searchOptions(const Request& request, const TuneKernel& task, const TuningLog& log,
                             const TunePlace& place) {
   SearchOptions search = searchOptions(request.flags);
-  search.stopAbove = static_cast<double>(flags.stopAbove), search.mostOfLeast = static_cast<double>(flags.mostOfLeast);
-  search.mostInstructions = 2 * static_cast<double>(flags.mostInstructions);  // the estimate may be too high
-  search.leastGain = static_cast<double>(flags.leastGain) / 100;
   search.seed = std::stoull(task.hash.substr(0, 16), nullptr, 16);
   search.neighbours = neighboursOf({task.kernel->unopted, task.hash, place.target, place.machine}, capsFor(task), log);
   return search;
@@ -181,46 +170,6 @@ Result<std::vector<Tuned>> tuneInTurns(const Request& request, const std::vector
                                        LogAppender& appender, const TuneSettings& settings, TuneProgress& progress,
                                        size_t first) {
   return Tuning(request, kernels, log, appender, settings, progress, first).run();
-}
-
-Document describe(const std::vector<Tuned>& all, const std::vector<TunedGraph>& graphs,
-                  const std::vector<CheckedGraph>& checks, const std::string& log) {
-  double before = 0, after = 0;
-  int64_t gained = 0, candidates = 0;
-  Table table{"kernels",
-              {{"name", "kernel"},
-               {"launches", "launches", true},
-               {"ns", "-O1", true},
-               {"ratio", "% of it", true},
-               {"candidates", "candidates", true},
-               {"known", "known", true},
-               {"sameCode", "same code", true},
-               {"dropped", "dropped", true},
-               {"opts", "opts, or why not"}},
-              {}};
-  for (const Tuned& t : all) {
-    const SearchResult& r = t.result;
-    const double time = r.usual * static_cast<double>(t.kernel.launches), ratio = r.winner ? r.verdict.ratio : 1;
-    before += time, after += time * ratio, gained += r.winner ? 1 : 0;
-    candidates += static_cast<int64_t>(r.measured);
-    size_t dropped = 0;
-    std::string reasons;
-    for (const auto& [outcome, count] : r.outcomes)
-      if (info(outcome).isFailure)
-        dropped += count, reasons += " " + std::to_string(count) + " " + std::string(info(outcome).name);
-    table.rows.push_back({t.kernel.kernel->name, t.kernel.launches, timeCell(r.usual), percentCell(ratio), r.measured,
-                          r.known, r.sameCode, Cell(dropped, std::to_string(dropped) + reasons), whatBecame(t)});
-  }
-  FactList facts = {{"log", "tuning log", log}};
-  if (!all.empty()) {
-    facts.push_back({"candidates", "candidates measured", candidates});
-    facts.push_back({"gained", "kernels that gained", gained});
-    facts.push_back({"expected", "expected time, % of -O1", percentCell(before > 0 ? after / before : 1)});
-  }
-  Document document{"", {{"", "Tuned", {facts, table}}}};
-  if (!graphs.empty()) document.sections.push_back({"", "Decisions", {describeGraphs(graphs)}});
-  if (!checks.empty()) document.sections.push_back({"", "Inside the plan", {describeChecks(checks)}});
-  return document;
 }
 
 }  // namespace svod

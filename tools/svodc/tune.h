@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "measure/cpu_measure.h"
-#include "report/document.h"
 #include "tune_kernels.h"
 #include "tune_progress.h"
 #include "tuning/log_file.h"
@@ -15,8 +14,12 @@ namespace svod {
 struct Tuned {
   TuneKernel kernel;
   SearchResult result;  // of its last turn; candidates and outcomes are those of all turns
-  std::string problem;  // why it was not tuned
+  std::string problem;  // why it cannot be tuned
+  int turns = 0;
 };
+
+/// Whether anything is known of a list for it.
+inline bool isTried(const Tuned& tuned) { return tuned.result.measured + tuned.result.known > 0; }
 
 struct TuneSettings {
   TunePlace place;
@@ -40,12 +43,5 @@ Caps capsFor(const TuneKernel& task);
 Result<std::vector<Tuned>> tuneInTurns(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog& log,
                                        LogAppender& appender, const TuneSettings& settings, TuneProgress& progress,
                                        size_t first = 0);
-
-struct TunedGraph;
-struct CheckedGraph;
-
-/// A table of all of them, and what was gained; others of graphs and of plans, if there are any.
-Document describe(const std::vector<Tuned>& all, const std::vector<TunedGraph>& graphs,
-                  const std::vector<CheckedGraph>& checks, const std::string& log);
 
 }  // namespace svod

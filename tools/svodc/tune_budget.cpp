@@ -55,6 +55,7 @@ double Turns::claimOf(size_t kernel) const {
 }
 
 void Turns::beginRound(double secondsLeft) {
+  ++round_;
   for (size_t i = 0; i < claims_.size(); ++i)
     if (!claims_[i].isOver) waiting_.push_back(i);
   std::ranges::stable_sort(waiting_, {}, [&](size_t i) { return claimOf(i); });
@@ -74,7 +75,7 @@ std::optional<Turns::Turn> Turns::next(double secondsLeft) {
   waiting_.pop_back();
   const double free = std::max(0.0, secondsLeft - reserved_);
   const double most = free - least_ * static_cast<double>(waiting_.size());
-  return Turn{kernel, std::max(std::min(least_, free), std::min(free * claimOf(kernel) / all, most))};
+  return Turn{kernel, std::max(std::min(least_, free), std::min(free * claimOf(kernel) / all, most)), round_};
 }
 
 }  // namespace svod

@@ -35,6 +35,7 @@ class Turns {
   struct Turn {
     size_t kernel;
     double seconds;
+    int round;  // from 1 on
   };
   Turns(std::vector<TimeClaim> claims, double seconds);
 
@@ -49,8 +50,9 @@ class Turns {
 
   std::vector<TimeClaim> claims_;
   std::vector<size_t> waiting_;  // for their turn in this round, the first one last
-  double reserved_ = 0;          // for the rounds behind this one
-  double least_ = 0;             // seconds of a turn in this round
+  int round_ = 0;
+  double reserved_ = 0;  // for the rounds behind this one
+  double least_ = 0;     // seconds of a turn in this round
 };
 
 }  // namespace svod

@@ -210,14 +210,16 @@ Result<std::vector<CheckedGraph>> checkInPlans(const Request& request, Workplace
 Table describeChecks(const std::vector<CheckedGraph>& graphs) {
   Table table{"plans",
               {{"name", "graph"},
-               {"warm", "% of -O1, warm", true},
-               {"cold", "% of -O1, cold", true},
+               {"warm", "% warm", true},
+               {"cold", "% cold", true},
                {"checked", "winners", true},
-               {"slower", "not faster there", true},
+               {"slower", "lost there", true},
                {"problem", "why not run"}},
               {}};
-  for (const CheckedGraph& g : graphs)
-    table.rows.push_back({g.name, percentCell(g.warm), percentCell(g.cold), g.checked, g.dropped, g.problem});
+  for (const CheckedGraph& g : graphs) {
+    const auto cell = [&](double ratio) { return g.problem.empty() ? percentCell(ratio) : Cell(ratio, "-"); };
+    table.rows.push_back({g.name, cell(g.warm), cell(g.cold), g.checked, g.dropped, g.problem});
+  }
   return table;
 }
 

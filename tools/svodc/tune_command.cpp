@@ -13,6 +13,7 @@
 #include "tune_check.h"
 #include "tune_graphs.h"
 #include "tune_plans.h"
+#include "tune_report.h"
 #include "tune_work.h"
 #include "tuning/log_file.h"
 #include "tuning_log.h"
@@ -87,13 +88,14 @@ Result<int> tuneHere(const Request& request, Console& console) {
   if (wanted.wantsDecisions) {
     std::vector<size_t> every(builds.size());
     std::iota(every.begin(), every.end(), 0);
+    progress.decisions();
     SVOD_TRY(graphs, tuneDecisions(request, *place, builds, every, log, appender, settings, progress));
   }
   until(1);
+  progress.checks();
   SVOD_TRY(const std::vector<CheckedGraph> checks, checkInPlans(request, *place, builds, log, appender, settings));
   progress.end();
-  const Document document = describe(all, graphs, checks, path);
-  SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
+  SVOD_CHECK(console.print(tuneText(describe(all, graphs, checks, path), request, console)));
   return 0;
 }
 

@@ -75,6 +75,13 @@ CandidateRecord recordOf(const Candidate& candidate, const TrialResult& verdict,
   return r;
 }
 
+std::string shortName(const std::string& name, size_t longest) {
+  constexpr std::string_view kDots = "..";
+  if (name.size() <= longest) return name;
+  const size_t kept = longest - std::min(longest, kDots.size()), end = kept / 2;
+  return name.substr(0, kept - end) + std::string(kDots) + name.substr(name.size() - end);
+}
+
 std::string machineText() {
   const HostCaches caches = hostCaches();
   const auto kib = [](int64_t bytes) { return std::to_string(bytes >> 10); };

@@ -36,6 +36,10 @@ std::vector<std::vector<OptOp>> hintsOf(const TuningLog& log, const std::string&
 CandidateRecord recordOf(const Candidate& candidate, const TrialResult& verdict, const std::string& kernel,
                          const TunePlace& place);
 
+/// At most `longest` characters of a kernel's name, which are many: of its begin, which says where it comes from, and
+/// of its end, which tells it from others.
+std::string shortName(const std::string& name, size_t longest);
+
 /// This machine in a few words.
 std::string machineText();
 

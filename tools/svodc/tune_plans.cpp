@@ -219,8 +219,8 @@ Result<std::vector<TunedGraph>> tuneDecisions(const Request& request, Workplace&
 Table describeGraphs(const std::vector<TunedGraph>& graphs) {
   Table table{"graphs",
               {{"name", "graph"},
-               {"ratio", "% of the usual plan", true},
-               {"priced", "plans priced", true},
+               {"ratio", "% of usual", true},
+               {"priced", "priced", true},
                {"same", "same", true},
                {"hopeless", "expected slower", true},
                {"small", "too small", true},
@@ -235,8 +235,8 @@ Table describeGraphs(const std::vector<TunedGraph>& graphs) {
     std::string what = !g.problem.empty() ? g.problem : r.winner ? "" : "the usual ones stay";
     if (r.winner)
       for (const std::string& line : linesOf(r.winner->asked)) what += (what.empty() ? "" : " ") + line;
-    table.rows.push_back(
-        {g.name, percentCell(r.ratio), r.priced, r.same, r.hopeless, r.small, r.measured, dropped, what});
+    table.rows.push_back({g.name, g.problem.empty() ? percentCell(r.ratio) : Cell(r.ratio, "-"), r.priced, r.same,
+                          r.hopeless, r.small, r.measured, dropped, what});
   }
   return table;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "support/suggest.h"
 
@@ -17,6 +18,11 @@ std::string number(const char* form, double value) {
   char text[32];
   std::snprintf(text, sizeof text, form, value);
   return text;
+}
+
+std::string microseconds(double nanoseconds) {
+  const double value = nanoseconds / 1e3;
+  return number(value < 100 ? "%.1f" : "%.0f", value);
 }
 
 double rounded(double value, double steps) { return std::round(value * steps) / steps; }
@@ -33,6 +39,7 @@ Result<ProgressForm> progressForm(const std::string& name) {
 void TuneProgress::begin(const std::vector<TuneKernel>& kernels) {
   for (const TuneKernel& k : kernels)
     rows_.push_back({k.kernel->name, k.hash, static_cast<double>(k.launches), k.predicted});
+  own_ = rows_.size();
   show("begin");
 }
 
@@ -42,14 +49,24 @@ size_t TuneProgress::add(const std::vector<TuneKernel>& kernels) {
   return first;
 }
 
+void TuneProgress::decisions() { does("decisions", "looks for decisions"); }
+void TuneProgress::checks() { does("checks", "checks the winners"); }
+
 void TuneProgress::plans(size_t measured) {
   plans_ = measured;
-  show("plans");
+  does("plans", "measures a plan");
 }
 
-void TuneProgress::turn(size_t kernel) {
+void TuneProgress::does(const char* event, std::string what) {
+  doing_ = std::move(what);
+  show(event);
+}
+
+void TuneProgress::turn(size_t kernel, int round) {
+  if (kernel < own_ && std::exchange(round_, round) != round)
+    for (Row& row : rows_) row.isDone = row.isOver;
   at_ = kernel;
-  show("turn");
+  does("turn", "");
 }
 
 void TuneProgress::knows(size_t kernel, double usual, double best) {
@@ -61,12 +78,14 @@ void TuneProgress::tried() {
   if (secondsBetween(shown_, TuneClock::now()) >= kSecondsBetween) show("candidates");
 }
 
-void TuneProgress::isDone(size_t kernel) {
-  if (std::exchange(rows_[kernel].isDone, true)) return;
+void TuneProgress::hadTurn(size_t kernel, bool isOver) {
+  Row& row = rows_[kernel];
+  row.isDone = row.hadTurn = true, row.isOver = isOver;
   show("done");
 }
 
 void TuneProgress::end() {
+  for (Row& row : rows_) row.isDone = row.hadTurn;
   show("end");
   console_.clearProgress();
 }
@@ -84,7 +103,9 @@ double TuneProgress::perSecond() const {
   return static_cast<double>(candidates_) / std::max(secondsBetween(start_, TuneClock::now()), 0.1);
 }
 
-size_t TuneProgress::kernelsDone() const { return static_cast<size_t>(std::ranges::count(rows_, true, &Row::isDone)); }
+size_t TuneProgress::kernelsDone() const {
+  return static_cast<size_t>(std::ranges::count(std::span(rows_).first(own_), true, &Row::isDone));
+}
 
 void TuneProgress::show(const char* event) {
   if (rows_.empty()) return;
@@ -96,15 +117,26 @@ void TuneProgress::show(const char* event) {
 }
 
 std::string TuneProgress::text() const {
-  const Row& row = rows_[at_];
   const double left = secondsBetween(TuneClock::now(), deadline_);
-  std::string line =
-      std::to_string(kernelsDone()) + "/" + std::to_string(rows_.size()) + " kernels, " + std::to_string(candidates_) +
-      " tried, " + (plans_ > 0 ? std::to_string(plans_) + " plans, " : "") + number("%.0f", perSecond()) +
-      "/s, all at " + number("%.1f", 100 * expected()) + " % of -O1, " + clockText(left) + " left; " + row.name;
-  if (row.usual > 0 && row.best > 0)
-    line += ": " + number("%.1f", row.usual / 1e3) + " -> " + number("%.1f", row.best / 1e3) + " us";
-  return line;
+  const std::string line = std::to_string(kernelsDone()) + "/" + std::to_string(own_) +
+                           (round_ == 1 ? " kernels, " : " in round " + std::to_string(round_) + ", ") +
+                           std::to_string(candidates_) + " tried, " +
+                           (plans_ > 0 ? std::to_string(plans_) + (plans_ == 1 ? " plan, " : " plans, ") : "") +
+                           number("%.0f", perSecond()) + "/s, " + number("%.1f", 100 * expected()) + " % of -O1, " +
+                           clockText(left) + " left; ";
+  const size_t width = console_.progressWidth();
+  return line + (doing_.empty() ? kernelText(width - std::min(width, line.size())) : doing_);
+}
+
+/// Its times are worth more than all of its name.
+std::string TuneProgress::kernelText(size_t room) const {
+  constexpr size_t kLeast = 8;
+  const Row& row = rows_[at_];
+  const bool isTimed = row.usual > 0 && row.best > 0;
+  const std::string times = isTimed ? microseconds(row.usual) + " -> " + microseconds(row.best) + " us" : "";
+  if (room < times.size() + 2 + kLeast) return times;
+  const std::string name = shortName(row.name, room - (isTimed ? times.size() + 2 : 0));
+  return isTimed ? name + ": " + times : name;
 }
 
 std::string TuneProgress::json(const char* event) const {
@@ -113,8 +145,10 @@ std::string TuneProgress::json(const char* event) const {
       {"progress", event},
       {"kernel", row.name},
       {"hash", row.hash},
+      {"round", round_},
       {"kernelsDone", kernelsDone()},
-      {"kernels", rows_.size()},
+      {"kernels", own_},
+      {"planKernels", rows_.size() - own_},
       {"candidates", candidates_},
       {"plans", plans_},
       {"perSecond", rounded(perSecond(), 10)},

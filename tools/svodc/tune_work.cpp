@@ -13,6 +13,7 @@
 #include "tune_check.h"
 #include "tune_graphs.h"
 #include "tune_plans.h"
+#include "tune_report.h"
 #include "tune_units.h"
 #include "tuning_log.h"
 
@@ -150,6 +151,7 @@ Result<Document> measureUnit(const UnitJob& job) {
   if (!job.graphs.empty()) settings.deadline = afterSeconds(TuneClock::now(), kKernels * job.seconds);
   SVOD_TRY(const std::vector<Tuned> all,
            tuneInTurns(job.request, job.kernels, job.known, appender, settings, progress));
+  if (!job.graphs.empty()) progress.decisions();
   SVOD_TRY(const std::vector<TunedGraph> graphs,
            tuneDecisions(job.request, job.place, job.builds, job.graphs, job.known, appender, job.settings, progress));
   progress.end();
@@ -202,9 +204,9 @@ Result<int> runUnit(const Request& request, Console& console) {
   SVOD_TRY(TuningLog known, readLogs(folder, console));
   const TuneSettings settings{here, place->directory.file(""), codeFolder(folder, unit),
                               afterSeconds(TuneClock::now(), work.seconds)};
-  SVOD_TRY(const Document document, phase.run({planned, console, folder, unit, *place, builds, kernels, graphs,
-                                               work.seconds, known, settings, form}));
-  SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
+  SVOD_TRY(Document document, phase.run({planned, console, folder, unit, *place, builds, kernels, graphs, work.seconds,
+                                         known, settings, form}));
+  SVOD_CHECK(console.print(tuneText(std::move(document), request, console)));
   return 0;
 }
 
