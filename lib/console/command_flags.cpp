@@ -21,15 +21,15 @@ Error usage(const std::string& program, std::string message, std::string help = 
   return Error(Diag::Usage, std::move(message), std::move(help));
 }
 
-/// In lines that end before column kWidth, between words; all but the first begin in kTextColumn.
-std::string wrapped(std::string_view text) {
-  constexpr size_t kRoom = kWidth - kTextColumn;
+/// In lines that end before column kWidth, between words; all but the first begin in `column`.
+std::string wrapped(std::string_view text, size_t column) {
+  const size_t room = kWidth - column;
   std::string lines;
-  while (text.size() > kRoom) {
-    size_t cut = text.rfind(' ', kRoom);
+  while (text.size() > room) {
+    size_t cut = text.rfind(' ', room);
     if (cut == text.npos) cut = text.find(' ');
     if (cut == text.npos) break;
-    lines += std::string(text.substr(0, cut)) + "\n" + std::string(kTextColumn, ' ');
+    lines += std::string(text.substr(0, cut)) + "\n" + std::string(column, ' ');
     text.remove_prefix(cut + 1);
   }
   return lines + std::string(text);
@@ -143,8 +143,10 @@ std::string helpEntry(const std::string& left, std::string_view what) {
   std::string line = std::string(kIndent, ' ') + left;
   const bool fits = line.size() + 2 <= kTextColumn;
   line += fits ? std::string(kTextColumn - line.size(), ' ') : "\n" + std::string(kTextColumn, ' ');
-  return line + wrapped(what) + "\n";
+  return line + wrapped(what, kTextColumn) + "\n";
 }
+
+std::string helpParagraph(std::string_view text) { return wrapped(text, 0) + "\n"; }
 
 std::string helpEntries(std::span<const CommandFlag> flags) {
   std::string text;

@@ -30,10 +30,12 @@ Status parseCommandFlags(const std::string& program, std::span<const CommandFlag
 
 /// A line of a help text: `left` and, in a column of its own, what it means.
 std::string helpEntry(const std::string& left, std::string_view what);
+/// Sentences in lines of their own.
+std::string helpParagraph(std::string_view text);
 /// Lines for all flags, and what their brackets mean.
 std::string helpEntries(std::span<const CommandFlag> flags);
 inline constexpr std::string_view kHelpLegend =
-    "\nA value in parentheses is the default, a name in brackets an environment variable with the same "
-    "meaning.\n";
+    "\nA value in parentheses is the default, a name in brackets an environment\n"
+    "variable with the same meaning.\n";
 
 }  // namespace svod

@@ -230,7 +230,7 @@ class Inspect(ToolTest):
     def test_help_fits_a_terminal(self):
         for words in ([], ["compile"], ["inspect"], ["tune"]):
             for line in self.svodc(*words, "--help").stdout.splitlines():
-                self.assertTrue(len(line) <= 80 or not line.startswith(("  -", " " * 30)), line)
+                self.assertTrue(len(line) <= 80 or line.startswith(("usage: ", "  tune ")), line)
 
     def test_kernels_say_why(self):
         words = ["--cpu", "cascadelake", "--json"]

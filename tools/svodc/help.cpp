@@ -33,8 +33,9 @@ std::string helpText(const Command* command) {
   } else {
     const std::string arguments = command->arguments.empty() ? "" : " " + std::string(command->arguments);
     const bool takesGraph = arguments.find("GRAPH") != std::string::npos;
-    text = "usage: svodc " + std::string(command->name) + arguments + " [FLAG]...\n\n" + std::string(command->what) +
-           (takesGraph ? ". A GRAPH of - is read from stdin.\n\nflags:\n" : ".\n\nflags:\n");
+    text = "usage: svodc " + std::string(command->name) + arguments + " [FLAG]...\n\n" +
+           helpParagraph(std::string(command->what) + (takesGraph ? ". A GRAPH of - is read from stdin." : ".")) +
+           "\nflags:\n";
   }
   Flags unused;
   text += helpEntries(flagsOf(command, unused));
