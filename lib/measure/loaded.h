@@ -54,8 +54,10 @@ class Loaded {
   /// scaled to all.
   double nanosecondsOf(int64_t runs, int64_t tiles) const;
   double nanosecondsOf(int64_t runs) const { return nanosecondsOf(runs, tiles()); }
-  /// The first run: ends the process where anything is touched besides its buffers.
-  void runWatched() const;
+  /// The first run, or the first of its tiles: ends the process where anything is touched besides its buffers.
+  /// Nanoseconds, scaled to all tiles.
+  double runWatched(int64_t tiles) const;
+  double runWatched() const { return runWatched(tiles()); }
   /// What is wrong with the values it wrote.
   std::optional<std::string> wrongValues() const;
   /// How far they are off at most, as worstUnits() (test_data.h) says.

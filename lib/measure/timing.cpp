@@ -13,6 +13,7 @@ constexpr double kSampleNs = 2e5;
 constexpr double kEnoughNs = 2e6;   // a run that takes longer is cut to some of its tiles, but where two are compared,
 constexpr int64_t kLeastTiles = 4;  // at least so many
 constexpr int64_t kManyRuns = 4;    // of a sample, for which one that is not counted is not much
+constexpr double kHopeless = 2;  // times what is too slow, in a first run, which brings the memory
 constexpr double kFar = 0.5;  // of what is too slow: a candidate there will not be the best one, whatever the noise
 
 int64_t runsOfSample(double nanoseconds, const RunConditions& conditions) {
@@ -59,6 +60,17 @@ const Site& settled(std::span<const Site> sites, size_t number) {
 int64_t tilesOfSample(int64_t tiles, double nanoseconds) {
   const auto enough = static_cast<int64_t>(std::ceil(static_cast<double>(tiles) * kEnoughNs / nanoseconds));
   return std::min(tiles, std::max(kLeastTiles, enough));
+}
+
+std::optional<TrialResult> firstRunOf(const Loaded& loaded, double stopAbove) {
+  const auto isHopeless = [&](double nanoseconds) {
+    return stopAbove > 0 && nanoseconds > std::max(kHopeless * stopAbove, kEnoughNs);
+  };
+  const auto slow = [](double nanoseconds) { return TrialResult{Outcome::Slow, "", nanoseconds, 0, 0, 1}; };
+  if (stopAbove > 0 && !loaded.conditions().wholeGrids && loaded.tiles() > kLeastTiles)
+    if (const double all = loaded.runWatched(kLeastTiles); isHopeless(all)) return slow(all);
+  const double all = loaded.runWatched();
+  return isHopeless(all) ? std::optional(slow(all)) : std::nullopt;
 }
 
 TrialResult timesOf(std::span<const Site> sites, double stopAbove, double usualNs) {

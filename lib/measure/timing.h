@@ -1,6 +1,7 @@
 // How long candidates take, and whether one is faster than another.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "measure/loaded.h"
@@ -17,6 +18,10 @@ struct Site {
   std::unique_ptr<Loaded> candidate;
   const Loaded* usual = nullptr;  // null: none
 };
+
+/// The first run of a candidate, which is not counted, for its values. Slow where what a few of its tiles took, or all
+/// of them, is far above `stopAbove` nanoseconds (if that is more than 0), and long: its values are nobody's then.
+std::optional<TrialResult> firstRunOf(const Loaded& loaded, double stopAbove);
 
 /// Timed or Slow, by samples of 0.2 ms and more: the median of seven; of two where both lie far above what is wanted.
 /// With the usual one, which takes `usualNs` nanoseconds, the seven become five pairs, interleaved with it: what the

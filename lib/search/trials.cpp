@@ -70,7 +70,7 @@ double Trials::measured(const std::string& text) const {
 
 double Trials::timeOf(const Candidate& c) const {
   const auto found = known_.find(c.text);
-  return found != known_.end() && isTimed(found->second) ? found->second.nanoseconds : 0;
+  return found != known_.end() && !info(found->second.outcome).isFailure ? found->second.nanoseconds : 0;
 }
 
 Result<TrialResult> Trials::compared(const Candidate& c) {

@@ -29,7 +29,8 @@ class Trials {
   Result<TrialResult> compared(const Candidate& candidate);
 
   bool isSeen(const std::string& text) const { return seen_.contains(text); }
-  /// Nanoseconds of one that was timed, else 0; of a list by its text, whatever became of it.
+  /// Nanoseconds of one that was timed, or of the one run of a slow one, else 0; of a list by its text, whatever became
+  /// of it.
   double timeOf(const Candidate& candidate) const;
   double measured(const std::string& text) const;
   /// All that were timed.

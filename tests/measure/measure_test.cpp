@@ -149,6 +149,16 @@ TEST_CASE("A slow candidate stops early") {
   CHECK(v.nanoseconds > 1e5);
 }
 
+TEST_CASE("A few tiles tell that all of them would be too slow, unless whole grids are asked for") {
+  Bench bench;
+  CandidateCode code = built(bench.folder, "tiles", "extern int usleep(unsigned); usleep(20000 * (end - begin));");
+  code.tiles = 1000;  // 20 s, and 2 s are what it may take
+  const TrialResult v = bench.time(code, 1e6);
+  CHECK(v.outcome == Outcome::Slow);
+  CHECK(v.nanoseconds >= 2e10);
+  CHECK(Runner(bench.all, bench.limits, {1, false, true}).time(code, 1e6).outcome == Outcome::Hung);
+}
+
 TEST_CASE("Of a kernel that takes long some tiles are timed") {
   CHECK(tilesOfSample(100, 1e6) == 100);
   CHECK(tilesOfSample(100, 20e6) == 10);

@@ -403,6 +403,8 @@ TEST_CASE("Slow candidates stop early") {
   options.stopAbove = 1.1;
   const Run run = runSearch(options);
   CHECK(std::ranges::any_of(run.records, [](const auto& r) { return r.second.outcome == Outcome::Slow; }));
+  options.stopAbove = 1e-9;  // what they took until then leads a climb on all the same
+  CHECK(runSearch(options).result.rounds > 1);
 }
 
 TEST_CASE(
