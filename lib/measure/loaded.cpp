@@ -17,20 +17,25 @@ namespace svod {
 namespace {
 
 /// A signal handler is given nothing else to know by whose memory it was; set in children only.
-const std::vector<GuardedBuffer>* watched[2] = {};
+std::vector<const GuardedBuffer*> watched;
 
 void onFault(int signal, siginfo_t* about, void*) {
-  for (const std::vector<GuardedBuffer>* buffers : watched)
-    for (const GuardedBuffer& buffer : *buffers) {
-      if (buffer.guards(about->si_addr)) ::_exit(kWrittenOutside);
-      if (buffer.holds(about->si_addr)) ::_exit(kWrittenOperand);
-    }
+  for (const GuardedBuffer* buffer : watched) {
+    if (buffer->guards(about->si_addr)) ::_exit(kWrittenOutside);
+    if (buffer->holds(about->si_addr)) ::_exit(kWrittenOperand);
+  }
   ::signal(signal, SIG_DFL);
   ::raise(signal);
 }
 
-void watchFaults(const std::vector<GuardedBuffer>& shared, const std::vector<GuardedBuffer>& own) {
-  watched[0] = &shared, watched[1] = &own;
+GuardedBuffer bufferOf(uint64_t bytes) {
+  std::optional<GuardedBuffer> made = GuardedBuffer::make(bytes);
+  if (!made) ::_exit(kNoMemory);
+  return std::move(*made);
+}
+
+void watchFaults(std::vector<const GuardedBuffer*> buffers) {
+  watched = std::move(buffers);
   static char stack[1 << 16];
   stack_t alternate = {};
   alternate.ss_sp = stack, alternate.ss_size = sizeof stack;
@@ -47,12 +52,11 @@ Workspace::Workspace(const KernelData& data, const std::vector<KernelArg>& args,
     : data_(data), conditions_(conditions), threads_(conditions.threads) {
   for (size_t slot = 0; slot < args.size(); ++slot) {
     const auto& operand = data.operands[slot];
-    std::optional<GuardedBuffer> made = GuardedBuffer::make(operand.size());
-    if (!made) ::_exit(kNoMemory);
-    if (!operand.empty()) std::memcpy(made->bytes().data(), operand.data(), operand.size());
+    GuardedBuffer made = bufferOf(operand.size());
+    if (!operand.empty()) std::memcpy(made.bytes().data(), operand.data(), operand.size());
     isWritten_.push_back(writes(args[slot].mode));
-    if (!isWritten_.back()) made->makeReadOnly();
-    buffers_.push_back(std::move(*made));
+    if (!isWritten_.back()) made.makeReadOnly();
+    buffers_.push_back(std::move(made));
   }
 }
 
@@ -68,6 +72,22 @@ KernelFunction Workspace::function(const std::string& library, const std::string
   return handle == nullptr ? nullptr : reinterpret_cast<KernelFunction>(::dlsym(handle, name.c_str()));
 }
 
+std::shared_ptr<const GuardedBuffer> Workspace::inOrder(const ConstantLayout& layout, size_t elementBytes) {
+  constexpr size_t kKept = 2;
+  const auto found = std::ranges::find(ordered_, layout, &Ordered::layout);
+  if (found != ordered_.end()) {
+    std::rotate(ordered_.begin(), found, found + 1);
+    return ordered_[0].buffer;
+  }
+  const std::vector<std::byte> bytes = laidOut(layout, data_.operands[layout.slot], elementBytes);
+  auto made = std::make_shared<GuardedBuffer>(bufferOf(bytes.size()));
+  if (!bytes.empty()) std::memcpy(made->bytes().data(), bytes.data(), bytes.size());
+  made->makeReadOnly();
+  ordered_.push_front({layout, made});
+  if (ordered_.size() > kKept) ordered_.pop_back();
+  return made;
+}
+
 Loaded::Loaded(const CandidateCode& code, Workspace& workspace) : code_(code), workspace_(workspace) {
   for (size_t slot = 0; slot < code.args.size(); ++slot) {
     const auto layout = std::ranges::find(code.layouts, slot, &ConstantLayout::slot);
@@ -75,21 +95,22 @@ Loaded::Loaded(const CandidateCode& code, Workspace& workspace) : code_(code), w
       pointers_.push_back(workspace.buffers()[slot].bytes().data());
       continue;
     }
-    const std::vector<std::byte> bytes =
-        laidOut(*layout, workspace.data().operands[slot], byteSize(code.args[slot].dtype));
-    pointers_.push_back(add(bytes.size()));
-    std::memcpy(pointers_.back(), bytes.data(), bytes.size());
+    own_.push_back(workspace.inOrder(*layout, byteSize(code.args[slot].dtype)));
+    pointers_.push_back(own_.back()->bytes().data());
   }
-  for (int i = 0; i < workspace.threads().count(); ++i) scratch_.push_back(add(code.scratchBytes));
+  for (int i = 0; i < workspace.threads().count(); ++i) {
+    own_.push_back(std::make_shared<GuardedBuffer>(bufferOf(code.scratchBytes)));
+    scratch_.push_back(own_.back()->bytes().data());
+  }
   function_ = workspace.function(code.library, code.function);
   if (function_ == nullptr) ::_exit(kNoCode);
 }
 
-std::byte* Loaded::add(uint64_t bytes) {
-  std::optional<GuardedBuffer> made = GuardedBuffer::make(bytes);
-  if (!made) ::_exit(kNoMemory);
-  own_.push_back(std::move(*made));
-  return own_.back().bytes().data();
+std::vector<const GuardedBuffer*> Loaded::touched() const {
+  std::vector<const GuardedBuffer*> all;
+  for (const GuardedBuffer& buffer : workspace_.buffers()) all.push_back(&buffer);
+  for (const auto& buffer : own_) all.push_back(buffer.get());
+  return all;
 }
 
 void Loaded::run(int64_t tiles) const {
@@ -101,8 +122,7 @@ void Loaded::run(int64_t tiles) const {
 }
 
 void Loaded::coolDown() const {
-  for (const std::vector<GuardedBuffer>* buffers : {&workspace_.buffers(), &own_})
-    for (const GuardedBuffer& buffer : *buffers) coolCaches(buffer.bytes());
+  for (const GuardedBuffer* buffer : touched()) coolCaches(buffer->bytes());
 }
 
 double Loaded::nanosecondsOf(int64_t runs, int64_t tiles) const {
@@ -120,11 +140,10 @@ double Loaded::nanosecondsOf(int64_t runs, int64_t tiles) const {
 }
 
 double Loaded::runWatched(int64_t tiles) const {
-  watchFaults(workspace_.buffers(), own_);
+  watchFaults(touched());
   workspace_.reset();
   const double nanoseconds = nanosecondsOf(1, tiles);
-  for (const std::vector<GuardedBuffer>* buffers : watched)
-    if (!std::ranges::all_of(*buffers, &GuardedBuffer::isUntouchedAround)) ::_exit(kWrittenOutside);
+  if (!std::ranges::all_of(watched, &GuardedBuffer::isUntouchedAround)) ::_exit(kWrittenOutside);
   return nanoseconds;
 }
 

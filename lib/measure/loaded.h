@@ -1,6 +1,8 @@
 // In the process that runs candidates: their memory, and their code ready to be called.
 #pragma once
+#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,12 +34,20 @@ class Workspace {
   TileThreads& threads() { return threads_; }
   /// A function of a library; null where there is none.
   KernelFunction function(const std::string& library, const std::string& name);
+  /// An operand in an order of its own, which cannot be written. Most candidates of a search want the same one.
+  std::shared_ptr<const GuardedBuffer> inOrder(const ConstantLayout& layout, size_t elementBytes);
 
  private:
+  struct Ordered {
+    ConstantLayout layout;
+    std::shared_ptr<const GuardedBuffer> buffer;
+  };
+
   const KernelData& data_;
   std::vector<bool> isWritten_;
   std::vector<GuardedBuffer> buffers_;
   std::map<std::string, void*> libraries_;
+  std::deque<Ordered> ordered_;  // the ones asked for last, the very last one first
   RunConditions conditions_;
   TileThreads threads_;
 };
@@ -65,13 +75,14 @@ class Loaded {
   std::span<const std::byte> bytes(size_t slot) const { return workspace_.buffers()[slot].bytes(); }
 
  private:
-  std::byte* add(uint64_t bytes);
+  /// Everything that it may touch.
+  std::vector<const GuardedBuffer*> touched() const;
   void run(int64_t tiles) const;
   void coolDown() const;
 
   const CandidateCode& code_;
   Workspace& workspace_;
-  std::vector<GuardedBuffer> own_;  // operands in an order of its own, and scratch memory
+  std::vector<std::shared_ptr<const GuardedBuffer>> own_;  // operands in an order of its own, and scratch memory
   std::vector<void*> pointers_;
   std::vector<void*> scratch_;  // of every thread
   KernelFunction function_ = nullptr;

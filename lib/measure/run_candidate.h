@@ -41,8 +41,8 @@ class Runner {
   TrialResult setUsual(const CandidateCode& usual);
 
   /// Runs it, compares what it writes, and times it after a run that is not counted. Above `stopAbove`
-  /// nanoseconds, if that is not 0: Slow, which a few of its tiles may tell; from half of that on two samples are all.
-  /// What is faster runs in turns with the usual one (timing.h).
+  /// nanoseconds, if that is not 0: Slow, which a few of its tiles may tell; from two fifths of that on two samples are
+  /// all. What is faster runs in turns with the usual one (timing.h).
   TrialResult time(const CandidateCode& code, double stopAbove);
 
   /// Runs it and the usual one in turns, the first one changing with each pair of samples, and decides by a sequential

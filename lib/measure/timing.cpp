@@ -13,8 +13,8 @@ constexpr double kSampleNs = 2e5;
 constexpr double kEnoughNs = 2e6;   // a run that takes longer is cut to some of its tiles, but where two are compared,
 constexpr int64_t kLeastTiles = 4;  // at least so many
 constexpr int64_t kManyRuns = 4;    // of a sample, for which one that is not counted is not much
-constexpr double kHopeless = 2;  // times what is too slow, in a first run, which brings the memory
-constexpr double kFar = 0.5;  // of what is too slow: a candidate there will not be the best one, whatever the noise
+constexpr double kHopeless = 2;     // times what is too slow, in a first run, which brings the memory
+constexpr double kFar = 0.4;  // of what is too slow: a candidate there will not be the best one, whatever the noise
 
 int64_t runsOfSample(double nanoseconds, const RunConditions& conditions) {
   if (conditions.coldCaches) return 1;

@@ -10,7 +10,8 @@ namespace svod {
 
 /// What is known of lists, and what a step must gain.
 struct ClimbRules {
-  // Nanoseconds; 0 where it has none. Those of slow ones count: from no opts, the way to the fastest ones is through them.
+  // Nanoseconds; 0 where it has none. Those of slow ones count: from no opts, the way to the fastest ones is through
+  // them.
   std::function<double(const Candidate&)> timeOf;
   std::function<bool(const Candidate&)> isHopeful;  // others are not tried
   double leastGain = 0;                             // of the time of the last step

@@ -113,6 +113,19 @@ TEST_CASE("Planted candidates cost themselves, and the reason says what they did
   CHECK(bench.of("").outcome == Outcome::Timed);  // and the next one is fine
 }
 
+TEST_CASE("An operand in an order of its own is what candidates read, one after the other, and cannot be written") {
+  Bench bench;
+  const auto reversed = [&](const std::string& name, const std::string& body) {
+    CandidateCode code = built(bench.folder, name, "for (int i = 0; i < 1000; ++i) y[i] = 2 * x[999 - i];" + body);
+    code.layouts = {{1, {{1000, -1, 0}}, {999}}};
+    return bench.time(code);
+  };
+  CHECK(reversed("first", "").outcome == Outcome::Timed);
+  CHECK(reversed("writes", "((float*)x)[3] = 1;").reason.find("may only read") != std::string::npos);
+  CHECK(reversed("beside", "y[0] += 0 * x[1100];").outcome == Outcome::OutOfBounds);
+  CHECK(reversed("again", "").outcome == Outcome::Timed);
+}
+
 TEST_CASE("Samples are taken on copies of the data in other pages, on one where runs are long or threads share them") {
   Bench bench;
   // How many places it ran in while it was timed, and while it was compared; `often`: timed again after a first run
