@@ -84,7 +84,8 @@ class Answering {
       sites.push_back({std::make_unique<Loaded>(code, *workspaces_[i]), usual_.empty() ? nullptr : usual_[i].get()});
     const Loaded& loaded = *sites[0].candidate;
     const double usualNs = json["usualNs"], stopAbove = json["stopAbove"];
-    if (std::optional<TrialResult> slow = firstRunOf(loaded, stopAbove)) return *slow;
+    const TrialResult first = firstRunOf(loaded, stopAbove);
+    if (first.outcome == Outcome::Slow) return first;
     if (std::optional<std::string> wrong = loaded.wrongValues()) return {Outcome::Wrong, *wrong};
     if (json["compares"]) {
       const double ulp = loaded.error();
@@ -92,7 +93,7 @@ class Answering {
       result.ulp = ulp;
       return result;
     }
-    return timesOf(sites, stopAbove, usualNs);
+    return timesOf(sites, first.nanoseconds, stopAbove, usualNs);
   }
 
  private:

@@ -62,20 +62,19 @@ int64_t tilesOfSample(int64_t tiles, double nanoseconds) {
   return std::min(tiles, std::max(kLeastTiles, enough));
 }
 
-std::optional<TrialResult> firstRunOf(const Loaded& loaded, double stopAbove) {
-  const auto isHopeless = [&](double nanoseconds) {
-    return stopAbove > 0 && nanoseconds > std::max(kHopeless * stopAbove, kEnoughNs);
+TrialResult firstRunOf(const Loaded& loaded, double stopAbove) {
+  const auto verdict = [&](double nanoseconds) -> TrialResult {
+    const bool isHopeless = stopAbove > 0 && nanoseconds > std::max(kHopeless * stopAbove, kEnoughNs);
+    return {isHopeless ? Outcome::Slow : Outcome::Timed, "", nanoseconds, 0, 0, 1};
   };
-  const auto slow = [](double nanoseconds) { return TrialResult{Outcome::Slow, "", nanoseconds, 0, 0, 1}; };
   if (stopAbove > 0 && !loaded.conditions().wholeGrids && loaded.tiles() > kLeastTiles)
-    if (const double all = loaded.runWatched(kLeastTiles); isHopeless(all)) return slow(all);
-  const double all = loaded.runWatched();
-  return isHopeless(all) ? std::optional(slow(all)) : std::nullopt;
+    if (const TrialResult few = verdict(loaded.runWatched(kLeastTiles)); few.outcome == Outcome::Slow) return few;
+  return verdict(loaded.runWatched());
 }
 
-TrialResult timesOf(std::span<const Site> sites, double stopAbove, double usualNs) {
+TrialResult timesOf(std::span<const Site> sites, double firstNs, double stopAbove, double usualNs) {
   const Loaded& loaded = *sites[0].candidate;
-  const double first = loaded.nanosecondsOf(1);
+  const double first = portionOf(loaded, firstNs).nanosecondsOf(1);
   if (stopAbove > 0 && first > stopAbove) return {Outcome::Slow, "", first, 0, 0, 1};
   const int64_t runs = runsOfSample(first, loaded.conditions());
   if (runs < kManyRuns) sites = sites.first(1);

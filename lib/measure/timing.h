@@ -1,7 +1,6 @@
 // How long candidates take, and whether one is faster than another.
 #pragma once
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "measure/loaded.h"
@@ -19,15 +18,15 @@ struct Site {
   const Loaded* usual = nullptr;  // null: none
 };
 
-/// The first run of a candidate, which is not counted, for its values. Slow where what a few of its tiles took, or all
-/// of them, is far above `stopAbove` nanoseconds (if that is more than 0), and long: its values are nobody's then.
-std::optional<TrialResult> firstRunOf(const Loaded& loaded, double stopAbove);
+/// The first run of a candidate, for its values, and how long it took. Slow where a few of its tiles, or all of them,
+/// took far more than `stopAbove` nanoseconds (if that is more than 0), and long: its values are nobody's then.
+TrialResult firstRunOf(const Loaded& loaded, double stopAbove);
 
 /// Timed or Slow, by samples of 0.2 ms and more: the median of seven; of two where both lie far above what is wanted.
 /// With the usual one, which takes `usualNs` nanoseconds, the seven become five pairs, interleaved with it: what the
 /// machine does meanwhile concerns both. The time is then the median of their ratios, times `usualNs`. Long runs stay
-/// in the first site.
-TrialResult timesOf(std::span<const Site> sites, double stopAbove, double usualNs);
+/// in the first site. `firstNs`: of the first run.
+TrialResult timesOf(std::span<const Site> sites, double firstNs, double stopAbove, double usualNs);
 
 /// Wins or Loses, by Runner::compare()'s test; the time is the ratio times `usualNs`.
 TrialResult comparisonOf(std::span<const Site> sites, double usualNs);
