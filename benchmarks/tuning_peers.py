@@ -87,7 +87,7 @@ def tvm_function(kind, n):
         x, w = te.placeholder((1, n[0], n[2], n[2]), name="x"), te.placeholder((n[1], n[0], n[3], n[3]), name="w")
         return te.create_prim_func([x, w, topi.nn.conv2d_nchw(x, w, 1, n[3] // 2, 1)])
     x = te.placeholder(n, name="x")
-    y = {"softmax": lambda: topi.nn.softmax(x), "columns": lambda: topi.sum(x, axis=0), "sum": lambda: topi.sum(x),
+    y = {"softmax": lambda: topi.nn.softmax(x), "columns": lambda: topi.sum(x, axis=0), "sum": lambda: topi.sum(x, keepdims=True),
          "transpose": lambda: topi.transpose(x)}[kind]()
     return te.create_prim_func([x, y])
 
@@ -98,7 +98,7 @@ def tvm_shapes(kind, n):
         return (n[0], n[1]), (n[1], n[2]), (n[0], n[2])
     if kind == "conv":
         return (1, n[0], n[2], n[2]), (n[1], n[0], n[3], n[3]), (1, n[1], n[2], n[2])
-    return n, {"softmax": n, "columns": n[1:], "sum": (), "transpose": n[::-1]}[kind]
+    return n, {"softmax": n, "columns": n[1:], "sum": (1,), "transpose": n[::-1]}[kind]
 
 
 def tvm_target(tvm):
