@@ -10,10 +10,11 @@ namespace svod {
 namespace {
 
 constexpr double kSampleNs = 2e5;
-constexpr double kEnoughNs = 2e6;   // a run that takes longer is cut to some of its tiles, but where two are compared,
-constexpr int64_t kLeastTiles = 4;  // at least so many
-constexpr int64_t kManyRuns = 4;    // of a sample, for which one that is not counted is not much
-constexpr double kHopeless = 2;     // times what is too slow, in a first run, which brings the memory
+constexpr double kEnoughNs = 2e6;    // a run that takes longer is cut to some of its tiles, but where two are compared,
+constexpr int64_t kLeastTiles = 4;   // at least so many
+constexpr int64_t kManyRuns = 4;     // of a sample, for which one that is not counted is not much
+constexpr int64_t kTilesOfFew = 64;  // one of so many runs first
+constexpr double kHopeless = 2;      // times what is too slow, in a first run, which brings the memory
 constexpr double kFar = 0.4;  // of what is too slow: a candidate there will not be the best one, whatever the noise
 
 int64_t runsOfSample(double nanoseconds, const RunConditions& conditions) {
@@ -67,8 +68,12 @@ TrialResult firstRunOf(const Loaded& loaded, double stopAbove) {
     const bool isHopeless = stopAbove > 0 && nanoseconds > std::max(kHopeless * stopAbove, kEnoughNs);
     return {isHopeless ? Outcome::Slow : Outcome::Timed, "", nanoseconds, 0, 0, 1};
   };
-  if (stopAbove > 0 && !loaded.conditions().wholeGrids && loaded.tiles() > kLeastTiles)
-    if (const TrialResult few = verdict(loaded.runWatched(kLeastTiles)); few.outcome == Outcome::Slow) return few;
+  const int64_t all = loaded.tiles(), few = std::max(kLeastTiles, all / kTilesOfFew);
+  if (stopAbove > 0 && !loaded.conditions().wholeGrids && few < all) {
+    const TrialResult guess = verdict(loaded.runWatched(few));
+    const double taken = guess.nanoseconds * static_cast<double>(few) / static_cast<double>(all);
+    if (guess.outcome == Outcome::Slow && taken > kSampleNs) return guess;  // what is shorter is bringing the code
+  }
   return verdict(loaded.runWatched());
 }
 

@@ -31,6 +31,8 @@ void Climb::makeStep(std::span<const Candidate> from) {
   made_.clear(), taken_ = 0;
   for (const Candidate& list : from) std::ranges::move(moves_->successors(list), std::back_inserter(made_));
   std::erase_if(made_, [&](const Candidate& c) { return !rules_.isHopeful(c); });
+  if (rules_.rankOf) std::ranges::stable_sort(made_, {}, rules_.rankOf);
+  made_.resize(std::min(made_.size(), rules_.most));
 }
 
 }  // namespace svod

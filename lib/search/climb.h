@@ -1,5 +1,6 @@
 // One opt more each time, for the best lists of the last step: the search of the designs svod descends from.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -13,8 +14,10 @@ struct ClimbRules {
   // Nanoseconds; 0 where it has none. Those of slow ones count: from no opts, the way to the fastest ones is through
   // them.
   std::function<double(const Candidate&)> timeOf;
-  std::function<bool(const Candidate&)> isHopeful;  // others are not tried
-  double leastGain = 0;                             // of the time of the last step
+  std::function<bool(const Candidate&)> isHopeful;      // others are not tried
+  double leastGain = 0;                                 // of the time of the last step
+  std::function<double(const Candidate&)> rankOf = {};  // what is expected; the least goes first. None: as they come
+  size_t most = SIZE_MAX;                               // lists of a step: the first of these
 };
 
 /// Borrows `moves`. Lists of a step are taken, in portions, and timed by whoever took them; then it goes on.

@@ -33,7 +33,7 @@ class Search {
     usual_ = start.empty() ? "" : start[0].text;
     SVOD_CHECK(trials_.evaluate(start));
     if (options_.beam > 0) {
-      Climb climb = climbFrom(start.back(), options_.beam);
+      Climb climb(moves_, start.back(), static_cast<size_t>(options_.beam), climbRules());
       SVOD_CHECK(climbOn(climb));
     } else {
       SVOD_CHECK(explore());
@@ -44,10 +44,9 @@ class Search {
   }
 
  private:
-  Climb climbFrom(const Candidate& from, int width) {
-    return Climb(moves_, from, static_cast<size_t>(width),
-                 {[this](const Candidate& c) { return trials_.timeOf(c); },
-                  [this](const Candidate& c) { return isHopeful(c); }, options_.leastGain});
+  ClimbRules climbRules() {
+    return {[this](const Candidate& c) { return trials_.timeOf(c); },
+            [this](const Candidate& c) { return isHopeful(c); }, options_.leastGain};
   }
 
   /// Tries so many lists of a step, and goes on to the next one where those were the last.
@@ -86,17 +85,16 @@ class Search {
     const std::optional<Candidate> plain = moves_.candidate({}, "no opts");
     if (!plain || plain->predicted >= options_.climbBelow) return {};
     SVOD_CHECK(trials_.evaluate({&*plain, 1}));
-    climb_ = climbFrom(*plain, options_.climbers);
+    ClimbRules rules = climbRules();
+    rules.rankOf = [this](const Candidate& c) { return rankOf(c); };
+    rules.most = options_.climbStep;
+    climb_ = Climb(moves_, *plain, static_cast<size_t>(options_.climbers), std::move(rules));
     return {};
   }
 
-  /// Half as many as there are of changes, fewer where a step has very many.
+  /// Half as many as there are of changes.
   Status climbBeside() {
-    constexpr size_t kFew = 64;
-    if (climb_.isOver()) return {};
-    const size_t size = std::max<size_t>(climb_.size(), 1),
-                 share = options_.survivors * std::min(kFew, size) / (2 * size);
-    return climbSome(climb_, std::max<size_t>(1, share));
+    return climb_.isOver() ? Status() : climbSome(climb_, std::max<size_t>(1, options_.survivors / 2));
   }
 
   /// The same number of lists that have one opt more than the fastest one, as long as there are any.

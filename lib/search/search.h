@@ -21,7 +21,8 @@ struct SearchOptions {
   double mostInstructions = 6000;       // that a list may be expected to come to; others are not even compiled
   int patience = 8;                     // rounds without a gain before it begins anew elsewhere
   int restarts = 4;                     // so many of which may gain nothing before it ends
-  int climbers = 4;                     // the first of them goes on with so many lists, from no opts
+  int climbers = 4;                     // a climb beside them goes on with so many lists, from no opts,
+  size_t climbStep = 64;                // of which a step tries so many, the best expected ones
   double climbBelow = 2e7;              // nanoseconds that the kernel is expected to take without opts, otherwise not
   double leastGain = 0.01;              // of the best time, that counts as one
   double stopAbove = 3;                 // times the best time: slower ones stop early

@@ -170,6 +170,15 @@ TEST_CASE("A few tiles tell that all of them would be too slow, unless whole gri
   CHECK(v.outcome == Outcome::Slow);
   CHECK(v.nanoseconds >= 2e10);
   CHECK(Runner(bench.all, bench.limits, {1, false, true}).time(code, 1e6).outcome == Outcome::Hung);
+  // The first few bring the code, and say nothing; sleeping may take longer than is asked for.
+  bool isTimed = false;
+  for (int i = 0; i < 20 && !isTimed; ++i) {
+    CandidateCode small = built(bench.folder, "small" + std::to_string(i),
+                                "static int n; extern int usleep(unsigned); if (n++ == 0) usleep(100);");
+    small.tiles = 1000000;
+    isTimed = bench.time(small, 1e6).outcome == Outcome::Timed;
+  }
+  CHECK(isTimed);
 }
 
 TEST_CASE("Of a kernel that takes long some tiles are timed") {
