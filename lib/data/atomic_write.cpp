@@ -18,6 +18,16 @@ using namespace detail;
 
 namespace {
 
+/// Gives a new file the mode of the one that it will replace, and owner and group where that is allowed.
+void makeLike(int fd, const std::string& target) {
+  struct stat old{};
+  if (::stat(target.c_str(), &old) != 0) return;
+  mode_t mode = old.st_mode & 0777;
+  if (::fchown(fd, old.st_uid, old.st_gid) != 0 && ::fchown(fd, static_cast<uid_t>(-1), old.st_gid) != 0)
+    mode &= ~S_IRWXG | (mode & S_IRWXO) << 3;  // what the old group might do is not for another one
+  (void)::fchmod(fd, mode);
+}
+
 /// A filled file beside `target`; errors name `shown`.
 Status fillBeside(const std::string& target, Temporary& temporary, Chunks chunks, const std::string& shown,
                   Flush flush) {
@@ -27,6 +37,7 @@ Status fillBeside(const std::string& target, Temporary& temporary, Chunks chunks
     return (fd = createFile(name)) >= 0;
   };
   if (!temporary.createBeside(target, create)) return fail(ioError("cannot write", shown, errno));
+  makeLike(fd, target);
   return fillAndClose(fd, chunks, shown, flush);
 }
 

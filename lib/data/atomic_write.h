@@ -19,8 +19,9 @@ namespace svod {
 /// power, or whenever the system likes, for results that can be computed again. Flushing costs milliseconds.
 enum class Flush : uint8_t { BeforeRename, Sometime };
 
-/// Replaces `path` with the chunks, one after the other. Symbolic links are followed; pipes and devices are
-/// written directly, and a pipe without a reader is an error.
+/// Replaces `path` with the chunks, one after the other. What stood there gives its mode, and its owner where that is
+/// allowed. Symbolic links are followed; pipes and devices are written directly, and a pipe without a reader is an
+/// error.
 Status writeChunksAtomic(const std::string& path, std::span<const std::span<const std::byte>> chunks,
                          Flush flush = Flush::BeforeRename);
 Status writeFileAtomic(const std::string& path, std::string_view text);
@@ -36,7 +37,7 @@ struct NewFile {
   std::vector<std::span<const std::byte>> chunks;
 };
 /// Replaces all of these files, or none: after a failure the old ones stand there again. Links are followed; whatever
-/// is not a regular file is an error.
+/// is not a regular file is an error; modes and owners stay, as above.
 Status writeFilesAtomic(std::span<const NewFile> files);
 
 /// One file of a new directory. The chunks are written one after the other; they are borrowed, not copied.

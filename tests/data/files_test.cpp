@@ -71,6 +71,24 @@ TEST_CASE("a written file replaces the old one and leaves nothing beside it") {
   CHECK(entriesIn(folder.path()) == 2);
 }
 
+TEST_CASE("a written file has the mode of the one that it replaces") {
+  TempFolder folder;
+  const std::string first = folder / "a", second = folder / "b";
+  const auto modeOf = [](const std::string& path) { return static_cast<unsigned>(fs::status(path).permissions()); };
+  for (const unsigned mode : {0600u, 0640u, 0666u, 0755u}) {
+    for (const std::string& path : {first, second}) {
+      writeText(path, "old");
+      fs::permissions(path, fs::perms(mode));
+    }
+    REQUIRE(writeFileAtomic(first, "new"));
+    const std::string text = "new";
+    const NewFile files[] = {{second, {std::as_bytes(std::span(text))}}};
+    REQUIRE(writeFilesAtomic(files));
+    CHECK((modeOf(first) == mode && modeOf(second) == mode));
+    CHECK((*readWholeFile(first) == "new" && *readWholeFile(second) == "new"));
+  }
+}
+
 TEST_CASE("a full disk and a missing folder are Io errors that leave nothing") {
   TempFolder folder;
   auto full = writeFileAtomic("/dev/full", "text");
