@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <thread>
 #include <utility>
 
 #include "data/atomic_write.h"
@@ -55,6 +58,7 @@ void LogAppender::close() {
 Result<LogAppender> LogAppender::open(const std::string& path, const LogLimits& limits) {
   LogAppender appender(path, limits);
   SVOD_CHECK(appender.reopen());
+  SVOD_CHECK(appender.shorten());
   if (isTorn(appender.file_)) SVOD_CHECK(appender.write("\n"));
   return appender;
 }
@@ -67,11 +71,28 @@ Status LogAppender::reopen() {
     struct stat about = {}, named = {};
     if (::fstat(file_, &about) != 0 || !S_ISREG(about.st_mode))
       return fail(Diag::Io, "'" + path_ + "' is no regular file", "name another file for the tuning log");
-    while (::flock(file_, LOCK_SH) != 0 && errno == EINTR) {
-    }
+    SVOD_CHECK(lock());
     // Whoever held it alone may have put another one in its place.
     if (::stat(path_.c_str(), &named) == 0 && named.st_ino == about.st_ino && named.st_dev == about.st_dev) return {};
   }
+}
+
+Status LogAppender::lock() const {
+  using Clock = std::chrono::steady_clock;
+  const std::string help = "it may be `flock` around svodc: leave that out, any number of processes may share a log";
+  const std::string most = std::to_string(std::lround(limits_.waitSeconds)) + " s";
+  const Clock::time_point start = Clock::now();
+  for (bool isSaid = false; ::flock(file_, LOCK_SH | LOCK_NB) != 0;) {
+    if (errno != EINTR && errno != EWOULDBLOCK) return {};  // a file system without locks
+    const double waited = std::chrono::duration<double>(Clock::now() - start).count();
+    if (waited >= limits_.waitSeconds)
+      return fail(Diag::Io, "another program holds a lock on '" + path_ + "' for more than " + most, help);
+    if (waited >= limits_.quietSeconds && !std::exchange(isSaid, true) && limits_.says)
+      limits_.says(
+          {Diag::Io, "another program holds a lock on '" + path_ + "': waiting for " + most + " at most", help});
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return {};
 }
 
 Status LogAppender::append(const TuningRecord& record) {

@@ -1,6 +1,10 @@
-#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <random>
 #include <thread>
 
@@ -286,6 +290,29 @@ TEST_CASE("A log that grows too long keeps winners, failures and the fastest lis
   for (const CandidateRecord& r : kept.candidates)
     if (r.outcome == Outcome::Timed) timed.push_back(r.opts);
   CHECK(timed == std::vector<std::string>{"l993", "l995", "l997", "l999"});  // never the slow ones in place of them
+}
+
+TEST_CASE("A log that is too long already is shortened when it is opened, and stays as open to others as it was") {
+  const TempFolder folder;
+  const std::string path = folder / "log";
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += toLine(candidate("l" + std::to_string(i), Outcome::Slow, 0)) + "\n";
+  for (const mode_t mode : {0600, 0666}) {  // rights that new files do not have, and more than those
+    writeText(path, text);
+    REQUIRE(::chmod(path.c_str(), mode) == 0);
+    {
+      const auto other = LogAppender::open(path, {text.size()});
+      REQUIRE(other);
+      REQUIRE(LogAppender::open(path, {1000, 1'000'000, 4}));
+      CHECK(readText(path) == text);  // another process appends to it
+    }
+    REQUIRE(LogAppender::open(path, {1000, 1'000'000, 4}));
+    UnreadLines unread;
+    CHECK(readTuningLog(path, unread)->candidates.size() == 4);
+    struct stat about = {};
+    REQUIRE(::stat(path.c_str(), &about) == 0);
+    CHECK((about.st_mode & 0777) == mode);
+  }
 }
 
 TEST_CASE("A log that two processes append to, or that has lines of others, stays as it is") {
