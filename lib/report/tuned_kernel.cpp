@@ -33,7 +33,9 @@ std::string whyOf(const KernelAccount& account) {
   }
   const auto lost = account.outcomes.find(Outcome::Loses);
   if (lost != account.outcomes.end())
-    return "-O1 stays: " + std::to_string(lost->second) + " were compared with it, and none was clearly faster.";
+    return lost->second == 1
+               ? "-O1 stays: one list was compared with it, and was not clearly faster."
+               : "-O1 stays: " + std::to_string(lost->second) + " were compared with it, and none was clearly faster.";
   if (account.candidates.empty()) return "-O1 stays: nothing was measured.";
   return "-O1 stays: none of the others was fast enough to be compared with it.";
 }

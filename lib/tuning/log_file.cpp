@@ -28,12 +28,22 @@ bool isTorn(int file) {
   return ::pread(file, &last, 1, about.st_size - 1) == 1 && last != '\n';
 }
 
+/// Of a text without records: whether there is more in it than the beginning of one.
+bool isSomethingElse(std::string_view text, const UnreadLines& unread) {
+  constexpr std::string_view kBegin = "{\"svod-tuning\":";
+  const std::string_view torn = text.substr(text.rfind('\n') + 1);
+  return !unread.malformed.empty() || !torn.starts_with(kBegin.substr(0, torn.size()));
+}
+
 }  // namespace
 
 Result<TuningLog> readTuningLog(const std::string& path, UnreadLines& unread) {
   SVOD_TRY(const std::string text, readWholeFile(path, kMaxLogBytes));
   Result<TuningLog> log = parseTuningLog(text, unread);
   if (!log) return fail(std::move(log.error()).withNote("in '" + path + "'"));
+  if (*log == TuningLog() && isSomethingElse(text, unread))
+    return fail(Diag::Syntax, "'" + path + "' is no tuning log: not one of its lines is a record",
+                "name a tuning log; svodc tune makes one where there is no file yet");
   return log;
 }
 

@@ -7,7 +7,8 @@
 
 namespace svod {
 
-/// Errors: Io; Unsupported for records of a later form.
+/// Errors: Io; Syntax for a file with text and not one record, which is something else; Unsupported for records of a
+/// later form.
 Result<TuningLog> readTuningLog(const std::string& path, UnreadLines& unread);
 
 /// When a log that one process appends to is written anew, and what of it stays; how long another program may lock it.

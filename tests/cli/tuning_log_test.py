@@ -1,7 +1,9 @@
 """Tuning logs: the same records give the same plan, whatever file, order and place they come from."""
+import fcntl
 import json
+import subprocess
 
-from svodc import ToolTest, contents, main, winner
+from svodc import BIN, ToolTest, clean_environment, contents, main, winner
 
 MATMUL = "svod 1\ninput x: f32[64, 48]\ninput y: f32[48, 80]\noutput z = matmul(x, y)\noutput t = exp(x)\n"
 CPU = "cascadelake"
@@ -82,7 +84,9 @@ class TuningLog(ToolTest):
     def test_malformed_lines_are_warned_of(self):
         log = self.log("{}\n", winner(self.hashes["z"], CPU, "vector(n1,16)"), "torn")
         self.compile(log=log)
-        self.assertIn("1 lines are no records, the first is 1", self.said)
+        self.assertIn("one line is no record, line 1: ", self.said)
+        self.compile(log=self.log("{}\n", "{}\n", winner(self.hashes["z"], CPU, "vector(n1,16)")))
+        self.assertIn("2 lines are no records, the first is line 1: ", self.said)
         self.fails(3, "compile", self.model, "-o", self.folder / "p", "--tuning-log", self.log('{"svod-tuning": 2}\n'), says="form 2")
 
     def test_explain(self):
@@ -127,6 +131,37 @@ class TuningLog(ToolTest):
         self.assertEqual((len(pruned.splitlines()), "timed" in pruned), (2, False))
         for words in (["log"], ["log", "merge"], ["log", "tidy", a], ["log", "diff", a], ["log", "stats", a, "-o", merged], ["log", "merge", a, "--json"]):
             self.fails(2, *words)
+
+    def test_what_is_no_log_stays_as_it_is(self):
+        log = self.log(winner(self.hashes["z"], CPU, "vector(n1,16)"))
+        page, table, other = self.folder / "page.html", self.folder / "t.csv", self.log("x\n", name="other")
+        self.svodc("log", "html", log, "-o", page)
+        table.write_text("a,b\n1,2\n")
+        for path in (self.model, table, page):
+            before = path.read_bytes()
+            for words in (("tune", self.model, "--budget", "1s", "--tuning-log", path), ("log", "merge", path), ("log", "stats", log, path),
+                          ("compile", self.model, "-o", self.folder / "p", "--tuning-log", path)):
+                self.fails(1, *words, says=f"'{path}' is no tuning log")
+            for action in ("merge", "prune"):
+                self.fails(74, "log", action, log, "-o", path, says=f"'{path}' is there, and no tuning log")
+            self.assertEqual(path.read_bytes(), before)
+        for path in (log, self.model, other):
+            self.fails(74, "log", "html", log, "-o", path, says=f"'{path}' is there, and no page")
+        self.svodc("log", "html", log, "-o", page)
+        (self.folder / "empty").touch()
+        for action in ("merge", "html"):
+            self.svodc("log", action, log, "-o", self.folder / "empty"), (self.folder / "empty").write_text("")
+
+    def test_a_log_that_is_locked_is_waited_for_with_a_word(self):
+        log = self.folder / "new.log"
+        with log.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            process = subprocess.Popen([BIN / "svodc", "tune", self.model, "--budget", "1s", "--tuning-log", log], env=clean_environment(),
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            said = process.stderr.readline() + process.stderr.readline()
+        process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0)
+        self.assertRegex(said, f"warning: another program holds a lock on '{log}': waiting for 30 s at most.*\\n.*flock")
 
 
 if __name__ == "__main__":

@@ -317,13 +317,14 @@ TEST_CASE("A log that is too long already is shortened when it is opened, and st
 
 TEST_CASE("A log that two processes append to, or that has lines of others, stays as it is") {
   const TempFolder folder;
+  const std::string record = toLine(candidate("l0", Outcome::Timed, 0)) + "\n";
   for (const char* begin : {"", "no record\n"}) {
     const std::string path = folder / ("log" + std::to_string(*begin));
-    writeText(path, begin);
+    writeText(path, begin + record);
     auto log = LogAppender::open(path, {1000, 100, 1});
     std::optional<LogAppender> other;
     if (*begin == 0) other = std::move(*LogAppender::open(path));
-    for (int i = 0; i < 50; ++i) REQUIRE(log->append(candidate("l" + std::to_string(i), Outcome::Timed, 0)));
+    for (int i = 1; i < 50; ++i) REQUIRE(log->append(candidate("l" + std::to_string(i), Outcome::Timed, 0)));
     UnreadLines unread;
     CHECK(readTuningLog(path, unread)->candidates.size() == 50);
     if (!other) continue;
@@ -351,6 +352,41 @@ TEST_CASE("Appended records survive, and a torn line before them costs itself on
   CHECK((unread.malformed == std::vector<size_t>{2} && !unread.tornEnd));
   CHECK(!LogAppender::open(folder / "no/folder"));
   CHECK(!LogAppender::open("/dev/null"));
+}
+
+TEST_CASE("A file with text and no record is something else than a tuning log") {
+  const TempFolder folder;
+  const std::string path = folder / "log", record = toLine(candidate("a", Outcome::Wins, 0.5));
+  const auto isRead = [&](const std::string& text) {
+    writeText(path, text);
+    UnreadLines unread;
+    const Result<TuningLog> log = readTuningLog(path, unread);
+    if (!log) CHECK((log.error()->diag == Diag::Syntax && log.error()->message.starts_with("'" + path)));
+    return log.has_value();
+  };
+  for (const std::string text :
+       {"svod 1\n", "a,b\n1,2\n", "no end of a line", "\n\nx", "{}\n{\"svod-tuning\":1", "\1\2"})
+    CHECK(!isRead(text));
+  for (const std::string& text : {std::string(), std::string("\n"), record + "\n", "x\n" + record + "\n"})
+    CHECK(isRead(text));
+  for (const size_t length : {1, 5, 20, 60}) CHECK(isRead(record.substr(0, length)));  // its writer was stopped
+}
+
+TEST_CASE("Who locks a log is waited for, with a word, and not for ever") {
+  const TempFolder folder;
+  const std::string path = folder / "log";
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  REQUIRE(::flock(file, LOCK_EX) == 0);
+  int words = 0;
+  LogLimits limits;
+  limits.quietSeconds = 0.05, limits.waitSeconds = 0.2;
+  limits.says = [&](const Error& wait) { words += wait->message.find(path) != std::string::npos ? 1 : 0; };
+  const auto late = LogAppender::open(path, limits);
+  REQUIRE(!late);
+  CHECK((late.error()->diag == Diag::Io && late.error()->help.find("flock") != std::string::npos && words == 1));
+  limits.waitSeconds = 60;
+  limits.says = [&](const Error&) { ::close(file); };
+  REQUIRE(LogAppender::open(path, limits));
 }
 
 TEST_CASE("Writers that share a log lose nothing and tear nothing") {

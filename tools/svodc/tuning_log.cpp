@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "driver/tuned_opts.h"
 #include "options.h"
@@ -50,16 +51,42 @@ Status runHtml(const Logs& logs, const Request& request, Console& console) {
   return writeResult(request.flags.output.empty() ? "-" : request.flags.output, page, request, console);
 }
 
+/// What a command writes, and how to know it again: what is something else is not replaced.
+struct ResultKind {
+  std::string_view name;
+  bool (*holds)(const std::string& path);
+};
+bool holdsLog(const std::string& path) {
+  UnreadLines unread;
+  return readTuningLog(path, unread).has_value();
+}
+bool holdsPage(const std::string& path) {
+  constexpr std::string_view kPageBegin = "<!doctype html>";
+  std::string begin(kPageBegin.size(), 0);
+  std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin == kPageBegin;
+}
+constexpr ResultKind kLog{"tuning log", holdsLog}, kPage{"page", holdsPage};
+
 struct Action {
   std::string_view name;
-  size_t least, most;  // logs
-  bool writes;
+  size_t least, most;        // logs
+  const ResultKind* writes;  // null: nothing
   Status (*run)(const Logs& logs, const Request& request, Console& console);
 };
 constexpr Action kActions[] = {
-    {"merge", 1, 4095, true, runMerge}, {"stats", 1, 4095, false, runStats}, {"best", 1, 4095, false, runBest},
-    {"diff", 2, 2, false, runDiff},     {"prune", 1, 4095, true, runPrune},  {"html", 1, 4095, true, runHtml},
+    {"merge", 1, 4095, &kLog, runMerge}, {"stats", 1, 4095, nullptr, runStats}, {"best", 1, 4095, nullptr, runBest},
+    {"diff", 2, 2, nullptr, runDiff},    {"prune", 1, 4095, &kLog, runPrune},   {"html", 1, 4095, &kPage, runHtml},
 };
+
+/// Nothing may stand where the result goes but an empty file, or an older result.
+Status checkOutput(const Action& action, const std::string& path) {
+  std::error_code ignored;
+  if (path.empty() || path == "-" || !std::filesystem::is_regular_file(path, ignored)) return {};
+  if (std::filesystem::file_size(path, ignored) == 0 || action.writes->holds(path)) return {};
+  return fail(Diag::Io, "'" + path + "' is there, and no " + std::string(action.writes->name),
+              "name another --output, or remove it");
+}
 
 Result<const Action*> actionOf(const Request& request) {
   const std::string& name = request.files.at(0);
@@ -69,12 +96,13 @@ Result<const Action*> actionOf(const Request& request) {
   if (found == std::end(kActions)) return fail(Diag::Usage, "svodc log cannot '" + name + "'", choicesFor(name, names));
   const size_t count = request.files.size() - 1;
   if (count < found->least || count > found->most)
-    return fail(Diag::Usage, "svodc log " + name + " got " + std::to_string(count) + " logs",
+    return fail(Diag::Usage, "svodc log " + name + " got " + std::to_string(count) + (count == 1 ? " log" : " logs"),
                 found->most == 2 ? "it takes two" : "it takes one or more");
-  if (!found->writes && !request.flags.output.empty())
+  if (found->writes == nullptr && !request.flags.output.empty())
     return fail(Diag::Usage, "svodc log " + name + " writes no file", "leave --output out");
-  if (found->writes && request.flags.json)
+  if (found->writes != nullptr && request.flags.json)
     return fail(Diag::Usage, "svodc log " + name + " has one form", "leave --json out");
+  if (found->writes != nullptr) SVOD_CHECK(checkOutput(*found, request.flags.output));
   return &*found;
 }
 
@@ -85,10 +113,12 @@ Result<TuningLog> readTuningLog(const std::string& path, Console& console) {
   SVOD_TRY(TuningLog log, readTuningLog(path, unread));
   if (!unread.malformed.empty())
     console.warn({Diag::Syntax,
-                  "'" + path + "': " + std::to_string(unread.malformed.size()) +
-                      " lines are no records, the first is " + std::to_string(unread.malformed[0]) + ": " +
-                      unread.firstProblem,
-                  "they are left out; svodc log merge writes a log without them"});
+                  "'" + path + "': " +
+                      (unread.malformed.size() == 1
+                           ? "one line is no record, line "
+                           : std::to_string(unread.malformed.size()) + " lines are no records, the first is line ") +
+                      std::to_string(unread.malformed[0]) + ": " + unread.firstProblem,
+                  "what is no record is left out; svodc log merge writes a log without it"});
   return log;
 }
 
