@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <string_view>
 #include <thread>
 
 #if defined(__x86_64__)
@@ -30,6 +31,23 @@ int64_t parseSize(const std::string& text) {
   if (error != std::errc()) return 0;
   const char unit = end == text.data() + text.size() ? ' ' : *end;
   return unit == 'K' ? value << 10 : unit == 'M' ? value << 20 : value;
+}
+
+/// How many numbers "0-3,8,10-11" names; 0 for anything else.
+int countOf(std::string_view list) {
+  int count = 0;
+  while (!list.empty()) {
+    const std::string_view range = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(range.size() + 1, list.size()));
+    int first = 0, last = 0;
+    const char* const end = range.data() + range.size();
+    auto [at, error] = std::from_chars(range.data(), end, first);
+    if (error != std::errc()) return 0;
+    last = first;
+    if (at != end && (*at != '-' || std::from_chars(at + 1, end, last).ec != std::errc())) return 0;
+    count += std::max(0, last - first + 1);
+  }
+  return count;
 }
 
 }  // namespace
@@ -73,5 +91,7 @@ int hostCores() {
 #endif
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
+
+int hostProcessors() { return std::max(countOf(firstWord("/sys/devices/system/cpu/online")), hostCores()); }
 
 }  // namespace svod

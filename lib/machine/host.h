@@ -16,5 +16,7 @@ std::string hostVendor();
 
 /// Processors this process may run on, at least 1.
 int hostCores();
+/// Processors of the machine, whatever this process is bound to.
+int hostProcessors();
 
 }  // namespace svod

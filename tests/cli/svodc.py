@@ -24,18 +24,21 @@ def clean_environment(extra=None):
     return kept | {"SVOD_NO_CACHE": "1"} | (extra or {})
 
 
-def run(tool, *words, stdin=None, env=None, cwd=None, stdout=subprocess.PIPE, limits=None, closed=(), user=None):
+def run(tool, *words, stdin=None, env=None, cwd=None, stdout=subprocess.PIPE, limits=None, closed=(), user=None,
+        processors=None):
     """`limits` are of resource.setrlimit; the file descriptors `closed` are not there for the tool,
-    which runs as `user` (a number) if that is given."""
+    which runs as `user` (a number) and on `processors` (a set) if those are given."""
 
     def prepare():
         for kind, most in (limits or {}).items():
             resource.setrlimit(kind, (most, most))
         for descriptor in closed:
             os.close(descriptor)
+        if processors:
+            os.sched_setaffinity(0, processors)
 
     return subprocess.run([BIN / tool, *map(str, words)], input=stdin, env=clean_environment(env), cwd=cwd, stdout=stdout,
-                          stderr=subprocess.PIPE, text=True, timeout=300, preexec_fn=prepare if limits or closed else None, user=user)
+                          stderr=subprocess.PIPE, text=True, timeout=300, preexec_fn=prepare if limits or closed or processors else None, user=user)
 
 
 class ToolTest(unittest.TestCase):

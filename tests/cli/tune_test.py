@@ -233,7 +233,10 @@ class Tune(ToolTest):
         for count, words in ((1, ()), (2, ("--caches", "cold")), (3, ("--threads", "2", "--whole-grids")), (4, ("--variables-at", "10"))):
             self.tune_until(lambda all, count=count: len({r["machine"] for r in all}) == count, *words)
         machines = {r["machine"] for r in self.candidates()}
+        self.tune("--budget", "1s", "--search", "kernels", processors={min(os.sched_getaffinity(0))})
+        self.assertEqual({r["machine"] for r in self.candidates()}, machines)  # which processors it may use is none
         usual = min(machines, key=len)
+        self.assertIn(f", {os.cpu_count()} processor", usual)
         self.assertEqual(machines, {usual, usual + ", cold caches", usual + ", 2 threads", usual + ", variables at 10 %"})
 
     def test_the_number_of_threads_is_left_to_the_search(self):

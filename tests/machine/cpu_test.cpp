@@ -71,6 +71,7 @@ TEST_CASE("native is this machine") {
   CHECK(missingCpuFeatures(cpu.features).empty());
   CHECK(cpu.features.size() == hostCpuFeatures().size());
   CHECK(cpu.cores == hostCores());
+  CHECK(hostProcessors() >= hostCores());
   const HostCaches caches = hostCaches();
   if (caches.l2 > 0) CHECK(cpu.l2Bytes == caches.l2);
   if (caches.l3 > 0) {

@@ -116,7 +116,10 @@ TunePlace placeOf(const std::deque<BuildResult>& builds, const Request& request)
   if (threadsOf(flags) > 1) machine += ", " + std::to_string(threadsOf(flags)) + " threads";
   if (flags.caches == "cold") machine += ", cold caches";
   if (flags.variablesAt != kMiddle) machine += ", variables at " + std::to_string(flags.variablesAt) + " %";
-  return {tuningTarget(builds.front().options), machine, tuningCompiler(), flags.decide};
+  const bool isBound = hostCores() < hostProcessors();
+  const std::string planMachine =
+      machine + (isBound ? ", on " + std::to_string(hostCores()) + " of the processors" : "");
+  return {tuningTarget(builds.front().options), machine, tuningCompiler(), planMachine, flags.decide};
 }
 
 }  // namespace svod

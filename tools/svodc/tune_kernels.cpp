@@ -85,8 +85,9 @@ std::string shortName(const std::string& name, size_t longest) {
 std::string machineText() {
   const HostCaches caches = hostCaches();
   const auto kib = [](int64_t bytes) { return std::to_string(bytes >> 10); };
-  return hostVendor() + ", " + std::to_string(hostCores()) + " processors, caches of " + kib(caches.l1) + ", " +
-         kib(caches.l2) + " and " + kib(caches.l3) + " KiB";
+  const int processors = hostProcessors();
+  return hostVendor() + ", " + std::to_string(processors) + (processors == 1 ? " processor" : " processors") +
+         ", caches of " + kib(caches.l1) + ", " + kib(caches.l2) + " and " + kib(caches.l3) + " KiB";
 }
 
 }  // namespace svod

@@ -25,6 +25,7 @@ std::vector<TuneKernel> kernelsToTune(const std::deque<BuildResult>& builds);
 /// Where records come from: the same for all of a run.
 struct TunePlace {
   std::string target, machine, compiler;
+  std::string planMachine;  // of whole plans, which run on all processors that this process may use
   std::vector<std::string> decisions;
   int64_t number = 0;  // of the candidate, among those of its kernel
 };
@@ -40,7 +41,7 @@ CandidateRecord recordOf(const Candidate& candidate, const TrialResult& verdict,
 /// of its end, which tells it from others.
 std::string shortName(const std::string& name, size_t longest);
 
-/// This machine in a few words.
+/// This machine in a few words, whichever of its processors this process may use.
 std::string machineText();
 
 }  // namespace svod

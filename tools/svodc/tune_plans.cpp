@@ -134,7 +134,7 @@ std::optional<Asked> askedFrom(const std::vector<std::string>& lines) {
 KnownPlans knownPlans(const TuningLog& log, const std::string& graph, const TunePlace& place) {
   KnownPlans known;
   for (const PlanRecord& r : log.plans) {
-    if (r.graph != graph || r.target != place.target || r.machine != place.machine || r.compiler != place.compiler)
+    if (r.graph != graph || r.target != place.target || r.machine != place.planMachine || r.compiler != place.compiler)
       continue;
     TrialResult verdict{r.outcome, r.reason, r.nanoseconds, r.noise, r.ratio, r.runs};
     const std::optional<Asked> asked = askedFrom(r.decisions);
@@ -148,7 +148,7 @@ KnownPlans knownPlans(const TuningLog& log, const std::string& graph, const Tune
 PlanRecord recordOf(const PlanCandidate& candidate, const TrialResult& verdict, const std::string& graph,
                     const TunePlace& place) {
   PlanRecord r;
-  r.graph = graph, r.target = place.target, r.machine = place.machine, r.compiler = place.compiler;
+  r.graph = graph, r.target = place.target, r.machine = place.planMachine, r.compiler = place.compiler;
   r.decisions = linesOf(candidate.asked), r.origin = candidate.origin, r.predicted = std::round(candidate.predicted);
   r.outcome = verdict.outcome, r.reason = verdict.reason, r.nanoseconds = std::round(verdict.nanoseconds);
   r.noise = std::round(verdict.noise * 1e4) / 1e4, r.ratio = std::round(verdict.ratio * 1e4) / 1e4;
