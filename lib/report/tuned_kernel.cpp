@@ -9,7 +9,6 @@ namespace svod {
 
 namespace {
 
-Cell timeOrNone(double nanoseconds) { return nanoseconds > 0 ? timeCell(nanoseconds) : Cell("-"); }
 /// Of what was only timed no error is known.
 Cell ulpOrNone(const CandidateRecord& r) {
   if (!r.ulp) return Cell("-");
@@ -117,6 +116,8 @@ Table dropsTable(const KernelAccount& account) {
 std::string anchorOf(const KernelAccount& account) {
   return "kernel-" + account.kernel.substr(0, 16) + "-" + sha256Hex(account.target).substr(0, 8);
 }
+
+Cell timeOrNone(double nanoseconds) { return nanoseconds > 0 ? timeCell(nanoseconds) : Cell("-"); }
 
 Cell percentCell(double ratio) {
   char text[32];

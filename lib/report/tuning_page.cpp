@@ -21,22 +21,25 @@ double sum(Accounts accounts, Value value) {
   return all;
 }
 
-Section overview(const TuningLog& log, Accounts accounts) {
+Section overview(const TuningLog& log, Accounts accounts, std::string_view compiler) {
   std::set<std::string> machines;
   for (const CandidateRecord& r : log.candidates) machines.insert(r.machine);
   const double before = sum(accounts, [](const auto& a) { return a.before(); }),
                after = sum(accounts, [](const auto& a) { return a.after(); });
-  const auto winners = std::ranges::count_if(accounts, [](const KernelAccount& a) { return a.winner.has_value(); });
-  FactList facts = {{"kernels", "kernels", accounts.size()},
+  const auto isUsual = [](const KernelAccount& a) { return a.launches > 0; };
+  const auto usual = std::ranges::count_if(accounts, isUsual);
+  const auto winners = std::ranges::count_if(accounts, [&](const auto& a) { return isUsual(a) && a.winner; });
+  FactList facts = {{"kernels", "kernels of usual plans", usual},
                     {"winners", "with a winner", winners},
+                    {"others", "kernels of other plans", std::ssize(accounts) - usual},
                     {"candidates", "candidates", sum(accounts, [](const auto& a) { return a.candidates.size(); })},
                     {"machines", "machines", machines.size()}};
   if (before > 0) {
-    facts.push_back({"before", "all launches, -O1", timeCell(before)});
+    facts.push_back({"before", "sum of launches, each alone, -O1", timeCell(before)});
     facts.push_back({"after", "with the winners", timeCell(after)});
     facts.push_back({"ratio", "% of -O1", percentCell(after / before)});
   }
-  return {"", "", {facts}};
+  return {"", "", {gainsTable(log, compiler), facts}};
 }
 
 /// The time of a kernel with its winner, in what -O1 takes.
@@ -77,10 +80,9 @@ Table kernelTable(Accounts accounts) {
     int64_t dropped = 0;
     for (const DropReason& d : a.drops) dropped += d.count;
     const double share = before > 0 ? a.before() / before : 0;
-    table.rows.push_back({Cell(a.name).to(anchorOf(a)), a.launches, a.usual ? timeCell(a.before()) : Cell("-"),
-                          a.usual ? timeCell(a.after()) : Cell("-"), percentCell(a.ratio()),
-                          Cell(share, std::to_string(std::lround(100 * share)) + " %"), a.candidates.size(), dropped,
-                          a.winner ? a.winner->opts : std::string()});
+    table.rows.push_back({Cell(a.name).to(anchorOf(a)), a.launches, timeOrNone(a.before()), timeOrNone(a.after()),
+                          percentCell(a.ratio()), Cell(share, std::to_string(std::lround(100 * share)) + " %"),
+                          a.candidates.size(), dropped, a.winner ? a.winner->opts : std::string()});
   }
   table.totals = {"all", "", timeCell(before), timeCell(after), percentCell(before > 0 ? after / before : 1), "", "",
                   "",    ""};
@@ -193,14 +195,15 @@ Section details(Accounts accounts) {
 
 }  // namespace
 
-Document tuningPage(const TuningLog& log, std::span<const KernelAccount> accounts, const std::string& title) {
+Document tuningPage(const TuningLog& log, std::string_view compiler, const std::string& title) {
+  const std::vector<KernelAccount> accounts = accountsOf(log, compiler);
   std::map<Outcome, int64_t> outcomes;
   for (const KernelAccount& a : accounts)
     for (const auto& [outcome, count] : a.outcomes) outcomes[outcome] += count;
   const Note changed{
       "In how many winners an opt stands as in the list of -O1, with other amounts, or in one of both only."};
   return {title,
-          {overview(log, accounts),
+          {overview(log, accounts, compiler),
            {"gain", "Gain", {gainChart(accounts), kernelTable(accounts)}},
            {"searches", "Searches", {curvesOf(accounts)}},
            {"predictions", "Predictions", {predictions(accounts)}},

@@ -11,14 +11,18 @@ namespace svod {
 /// Why the winner of a kernel won, or why -O1 stays: its opts beside those of -O1, times, who came close, what failed.
 Section tunedKernel(const KernelAccount& account);
 
-/// Gain of each kernel and of all of them, how the searches went, predictions beside measurements, what failed and what
-/// winners do differently.
-Document tuningPage(const TuningLog& log, std::span<const KernelAccount> accounts, const std::string& title);
+/// Gain of each graph, of each kernel and of all of them, how the searches went, predictions beside measurements, what
+/// failed and what winners do differently.
+Document tuningPage(const TuningLog& log, std::string_view compiler, const std::string& title);
 
 /// Where a page says all of the kernel.
 std::string anchorOf(const KernelAccount& account);
+/// "-" where it is not known.
+Cell timeOrNone(double nanoseconds);
 /// "71.2", with the ratio itself as value.
 Cell percentCell(double ratio);
+/// What whole graphs gained, each with all its winners.
+Table gainsTable(const TuningLog& log, std::string_view compiler);
 /// Decisions about graphs that won, and all plans that were measured; decisions as one line.
 Table planWinnersTable(const TuningLog& log, std::string_view compiler);
 Table plansTable(const TuningLog& log);

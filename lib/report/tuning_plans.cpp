@@ -14,6 +14,36 @@ std::string nameOf(const TuningLog& log, const std::string& graph) {
 
 }  // namespace
 
+Table gainsTable(const TuningLog& log, std::string_view compiler) {
+  Table table{"gains",
+              {{"name", "graph"},
+               {"target", "target"},
+               {"kernels", "kernels", true},
+               {"winners", "with a winner", true},
+               {"usual", "-O1", true},
+               {"tuned", "tuned", true},
+               {"warm", "% of -O1, warm", true},
+               {"cold", "% of -O1, cold", true},
+               {"hint", "hint"},
+               {"asked", "asked for"},
+               {"machine", "whole plan timed on"}},
+              {}};
+  const auto percent = [](double ratio) { return ratio > 0 ? percentCell(ratio) : Cell("-"); };
+  for (const GraphAccount& a : graphAccountsOf(log, compiler)) {
+    std::vector<GainRecord> gains = a.gains;
+    if (gains.empty()) {
+      GainRecord& none = gains.emplace_back();
+      none.compiler = compiler, none.warm = none.cold = a.isUsual ? 1 : 0;
+      none.machine = a.isUsual ? "nothing won: it is the plan of -O1" : "not timed with these winners: svodc tune does";
+    }
+    for (const GainRecord& r : gains)
+      table.rows.push_back({a.name, a.target, a.kernels, a.winners, timeOrNone(r.usual), timeOrNone(r.usual * r.warm),
+                            percent(r.warm), percent(r.cold), r.compiler != compiler, decisionsText(r.asked),
+                            r.machine});
+  }
+  return table;
+}
+
 std::string decisionsText(const std::vector<std::string>& decisions) {
   std::string text;
   for (const std::string& decision : decisions) text += (text.empty() ? "" : " ") + decision;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <tuple>
 
 namespace svod {
@@ -29,6 +30,46 @@ std::string mostOf(const std::map<std::string, int64_t>& counts) {
   const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
   return most == counts.end() ? "" : most->first;
 }
+
+/// Of each graph and target one: what this compiler makes, and without decisions that were asked for, goes first.
+std::vector<const GraphRecord*> usualPlansOf(const TuningLog& log, std::string_view compiler) {
+  const auto rank = [&](const GraphRecord* r) {
+    return std::tuple(r->compiler == compiler, r->decisions.empty(), toLine(*r));
+  };
+  std::map<std::pair<std::string, std::string>, const GraphRecord*> places;
+  for (const GraphRecord& r : log.graphs) {
+    if (r.launches.empty()) continue;
+    const auto [at, isNew] = places.emplace(std::pair(r.graph, r.target), &r);
+    if (!isNew && rank(at->second) < rank(&r)) at->second = &r;
+  }
+  std::vector<const GraphRecord*> all;
+  for (const auto& [place, r] : places) all.push_back(r);
+  return all;
+}
+
+/// How often usual plans run kernels.
+class Launches {
+ public:
+  Launches(const TuningLog& log, std::string_view compiler) : log_(log) {
+    for (const GraphRecord* r : usualPlansOf(log, compiler))
+      for (const auto& [kernel, count] : r->launches) byTarget_[r->target][kernel] += count;
+  }
+  /// Where the log names no usual plan for the target: the greatest of what is said of the kernel.
+  int64_t of(const std::string& kernel, const std::string& target) const {
+    if (const auto known = byTarget_.find(target); known != byTarget_.end()) {
+      const auto found = known->second.find(kernel);
+      return found == known->second.end() ? 0 : found->second;
+    }
+    int64_t most = 1;
+    for (const KernelRecord& k : log_.kernels)
+      if (k.kernel == kernel) most = std::max(most, k.launches);
+    return most;
+  }
+
+ private:
+  const TuningLog& log_;
+  std::map<std::string, std::map<std::string, int64_t>> byTarget_;
+};
 
 /// Those of the machine with most records.
 void addCandidates(KernelAccount& account, const std::vector<const CandidateRecord*>& records) {
@@ -88,15 +129,14 @@ std::vector<KernelAccount> accountsOf(const TuningLog& log, std::string_view com
   for (const CandidateRecord& r : log.candidates) places[{r.kernel, r.target}].push_back(&r);
   std::map<std::string, Winner> winners;
   for (Winner& w : bestOf(log, compiler)) winners.emplace(w.kernel + w.target, std::move(w));
+  const Launches launches(log, compiler);
   std::vector<KernelAccount> all;
   for (const auto& [place, records] : places) {
     KernelAccount account;
     account.kernel = account.name = place.first, account.target = place.second;
-    for (const KernelRecord& k : log.kernels) {
-      if (k.kernel != account.kernel) continue;
-      if (account.name == account.kernel) account.name = k.name;
-      account.launches = std::max(account.launches, k.launches);
-    }
+    const auto record = std::ranges::find(log.kernels, account.kernel, &KernelRecord::kernel);
+    if (record != log.kernels.end()) account.name = record->name;
+    account.launches = launches.of(account.kernel, account.target);
     if (const auto found = winners.find(place.first + place.second); found != winners.end())
       account.winner = found->second;
     addCandidates(account, records);
@@ -106,6 +146,31 @@ std::vector<KernelAccount> accountsOf(const TuningLog& log, std::string_view com
   std::ranges::stable_sort(all, {}, [](const KernelAccount& a) {
     return std::tuple(a.after() - a.before(), -a.before(), std::string_view(a.name));
   });
+  return all;
+}
+
+std::vector<GraphAccount> graphAccountsOf(const TuningLog& log, std::string_view compiler) {
+  std::set<std::pair<std::string, std::string>> tuned, decided;
+  for (const Winner& w : bestOf(log, compiler)) tuned.emplace(w.kernel, w.target);
+  for (const PlanWinner& w : bestPlansOf(log, compiler)) decided.emplace(w.graph, w.target);
+  std::map<std::pair<std::string, std::string>, GraphAccount> places;
+  for (const GraphRecord* r : usualPlansOf(log, compiler)) {
+    GraphAccount& account = places[{r->graph, r->target}];
+    account.kernels = r->launches.size();
+    for (const auto& [kernel, count] : r->launches) account.winners += tuned.contains({kernel, r->target}) ? 1 : 0;
+    account.isUsual = account.winners == 0 && !decided.contains({r->graph, r->target});
+  }
+  for (GainRecord& r : gainsOf(log)) places[{r.graph, r.target}].gains.push_back(std::move(r));
+  std::vector<GraphAccount> all;
+  for (auto& [place, account] : places) {
+    std::tie(account.graph, account.target) = place;
+    const auto record = std::ranges::find(log.graphs, account.graph, &GraphRecord::graph);
+    account.name = record == log.graphs.end() ? account.graph : record->name;
+    const auto isOther = [&](const GainRecord& r) { return r.compiler != compiler; };
+    if (!std::ranges::all_of(account.gains, isOther)) std::erase_if(account.gains, isOther);
+    all.push_back(std::move(account));
+  }
+  std::ranges::stable_sort(all, {}, &GraphAccount::name);
   return all;
 }
 

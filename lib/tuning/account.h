@@ -20,7 +20,7 @@ struct DropReason {
 /// One kernel and target. Times are of the machine that has most of the records.
 struct KernelAccount {
   std::string kernel, target, name, machine;  // name: the hash where no record has one
-  int64_t launches = 1;                       // the greatest of all records
+  int64_t launches = 1;                       // of the usual plans; 0: only plans with other decisions have it
   std::vector<CandidateRecord> candidates;    // of this machine, each list once with all that became of it, in order
   std::optional<CandidateRecord> usual;       // that of -O1, if it was timed
   std::optional<Winner> winner;
@@ -33,6 +33,16 @@ struct KernelAccount {
   double before() const { return usual ? usual->nanoseconds * static_cast<double>(launches) : 0; }
   double after() const { return before() * ratio(); }
 };
+
+/// One graph and target: its usual plan, and what its plan with all winners gained.
+struct GraphAccount {
+  std::string graph, name, target;
+  size_t kernels = 0, winners = 0;  // of the usual plan
+  bool isUsual = false;             // nothing won
+  std::vector<GainRecord> gains;    // as gainsOf() (winners.h), of this compiler, or where there are none of others
+};
+/// Of all graphs whose usual plan or gain the log knows, by name.
+std::vector<GraphAccount> graphAccountsOf(const TuningLog& log, std::string_view compiler);
 
 /// What more time would not tell: the kernels that save most come first, then by name.
 std::vector<KernelAccount> accountsOf(const TuningLog& log, std::string_view compiler);

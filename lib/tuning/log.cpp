@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "tuning/winners.h"
+
 namespace svod {
 
 namespace {
@@ -43,7 +45,7 @@ void dropStarted(std::vector<Record>& records) {
 void settle(TuningLog& log) {
   dropStarted(log.candidates), dropStarted(log.plans);
   sortByLine(log.kernels), sortByLine(log.candidates);
-  sortByLine(log.graphs), sortByLine(log.plans);
+  sortByLine(log.graphs), sortByLine(log.plans), sortByLine(log.gains);
 }
 
 struct Adder {
@@ -52,6 +54,7 @@ struct Adder {
   void operator()(CandidateRecord& r) const { log.candidates.push_back(std::move(r)); }
   void operator()(GraphRecord& r) const { log.graphs.push_back(std::move(r)); }
   void operator()(PlanRecord& r) const { log.plans.push_back(std::move(r)); }
+  void operator()(GainRecord& r) const { log.gains.push_back(std::move(r)); }
 };
 
 template <class Record>
@@ -98,7 +101,7 @@ TuningLog merged(std::span<const TuningLog> logs) {
   TuningLog all;
   for (const TuningLog& log : logs) {
     append(all.kernels, log.kernels), append(all.candidates, log.candidates);
-    append(all.graphs, log.graphs), append(all.plans, log.plans);
+    append(all.graphs, log.graphs), append(all.plans, log.plans), append(all.gains, log.gains);
   }
   settle(all);
   return all;
@@ -107,7 +110,7 @@ TuningLog merged(std::span<const TuningLog> logs) {
 std::string toText(const TuningLog& log) {
   std::vector<std::string> lines;
   addLines(lines, log.kernels), addLines(lines, log.candidates);
-  addLines(lines, log.graphs), addLines(lines, log.plans);
+  addLines(lines, log.graphs), addLines(lines, log.plans), addLines(lines, log.gains);
   std::ranges::sort(lines);
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
@@ -128,7 +131,7 @@ TuningLog pruned(const TuningLog& log, size_t fastest) {
     records.resize(std::min(records.size(), fastest));
     kept.insert(records.begin(), records.end());
   }
-  TuningLog rest{log.kernels, {}, log.graphs, log.plans};
+  TuningLog rest{log.kernels, {}, log.graphs, log.plans, gainsOf(log)};
   for (const CandidateRecord& r : log.candidates)
     if (!isOnlyTimed(r) || kept.contains(&r)) rest.candidates.push_back(r);
   return rest;

@@ -16,6 +16,7 @@ struct TuningLog {
   std::vector<CandidateRecord> candidates;
   std::vector<GraphRecord> graphs = {};
   std::vector<PlanRecord> plans = {};
+  std::vector<GainRecord> gains = {};
   bool operator==(const TuningLog&) const = default;
 };
 
@@ -35,8 +36,8 @@ TuningLog merged(std::span<const TuningLog> logs);
 /// One line per record, sorted: equal logs give equal bytes.
 std::string toText(const TuningLog& log);
 
-/// Of lists that neither won, lost nor failed only the `fastest` of each kernel, target, machine and compiler: the
-/// winners stay the same.
+/// Of lists that neither won, lost nor failed only the `fastest` of each kernel, target, machine and compiler, and of
+/// gains those that gainsOf() (winners.h) names: winners and gains stay the same.
 TuningLog pruned(const TuningLog& log, size_t fastest = 0);
 
 }  // namespace svod

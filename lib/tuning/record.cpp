@@ -22,10 +22,16 @@ Json jsonOf(const KernelRecord& r) {
 }
 
 Json jsonOf(const GraphRecord& r) {
-  return {{kForm, kFormNumber}, {"graph", r.graph}, {"record", "graph"}, {"name", r.name}};
+  Json json = {{kForm, kFormNumber}, {"graph", r.graph}, {"record", "graph"}, {"name", r.name}};
+  if (r.launches.empty()) return json;
+  json["target"] = r.target, json["compiler"] = r.compiler;
+  if (!r.decisions.empty()) json["decisions"] = r.decisions;
+  json["launches"] = r.launches;
+  return json;
 }
 
-void addPlace(Json& json, const TrialRecord& r) {
+template <class Record>
+void addPlace(Json& json, const Record& r) {
   json["target"] = r.target, json["machine"] = r.machine, json["compiler"] = r.compiler;
 }
 
@@ -54,6 +60,17 @@ Json jsonOf(const PlanRecord& r) {
   Json json = {{kForm, kFormNumber}, {"graph", r.graph}, {"record", "plan"}};
   addPlace(json, r);
   addVerdict(json, r);
+  return json;
+}
+
+Json jsonOf(const GainRecord& r) {
+  Json json = {{kForm, kFormNumber}, {"graph", r.graph}, {"record", "gain"}};
+  addPlace(json, r);
+  if (!r.asked.empty()) json["asked"] = r.asked;
+  if (!r.decisions.empty()) json["decisions"] = r.decisions;
+  json["kernels"] = Json::object();
+  for (const auto& [kernel, opts] : r.kernels) json["kernels"][kernel] = opts ? Json(*opts) : Json();
+  json["usual"] = r.usual, json["warm"] = r.warm, json["cold"] = r.cold;
   return json;
 }
 
@@ -95,12 +112,38 @@ class Members {
       for (const Json& each : *found) all.push_back(each.get<std::string>());
     return all;
   }
+  std::map<std::string, int64_t> counts(const char* key) {
+    std::map<std::string, int64_t> all;
+    Members members(object(key));
+    for (const auto& [name, value] : members.json_.items()) all[name] = members.count(name.c_str());
+    if (!members.problem_.empty()) wrong(key, "has what is no count");
+    return all;
+  }
+  /// Those that are null have none.
+  std::map<std::string, std::optional<std::string>> textsByName(const char* key) {
+    std::map<std::string, std::optional<std::string>> all;
+    for (const auto& [name, value] : object(key).items()) {
+      if (!value.is_string() && !value.is_null()) wrong(key, "has what is no text");
+      all[name] = value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
+    }
+    return all;
+  }
   void wrong(const std::string& key, const std::string& what) {
     if (problem_.empty()) problem_ = "'" + key + "' " + what;
   }
   const std::string& problem() const { return problem_; }
 
  private:
+  /// Empty where it is missing.
+  const Json& object(const char* key) {
+    static const Json kNone = Json::object();
+    const auto found = json_.find(key);
+    if (found == json_.end()) return kNone;
+    if (found->is_object()) return *found;
+    wrong(key, "is no object");
+    return kNone;
+  }
+
   const Json& json_;
   std::string problem_;
 };
@@ -117,7 +160,11 @@ TuningRecord kernelOf(Members& members) {
                       members.count("launches")};
 }
 
-TuningRecord graphOf(Members& members) { return GraphRecord{hashOf(members, "graph"), members.text("name", true)}; }
+TuningRecord graphOf(Members& members) {
+  const bool isKnown = members.has("launches");
+  return GraphRecord{hashOf(members, "graph"),          members.text("name", true), members.text("target", isKnown),
+                     members.text("compiler", isKnown), members.texts("decisions"), members.counts("launches")};
+}
 
 void readTrial(Members& members, TrialRecord& r) {
   r.target = members.text("target", true), r.machine = members.text("machine", true);
@@ -150,11 +197,24 @@ TuningRecord planOf(Members& members) {
   return r;
 }
 
+TuningRecord gainOf(Members& members) {
+  GainRecord r;
+  r.graph = hashOf(members, "graph");
+  r.target = members.text("target", true), r.machine = members.text("machine", true);
+  r.compiler = members.text("compiler", true);
+  r.asked = members.texts("asked"), r.decisions = members.texts("decisions");
+  r.kernels = members.textsByName("kernels");
+  r.usual = members.number("usual"), r.warm = members.number("warm"), r.cold = members.number("cold");
+  if (r.warm == 0 || r.cold == 0) members.wrong("warm", "or 'cold' is missing");
+  return r;
+}
+
 struct Kind {
   std::string_view name;
   TuningRecord (*read)(Members& members);
 };
-constexpr Kind kKinds[] = {{"kernel", kernelOf}, {"candidate", candidateOf}, {"graph", graphOf}, {"plan", planOf}};
+constexpr Kind kKinds[] = {
+    {"kernel", kernelOf}, {"candidate", candidateOf}, {"graph", graphOf}, {"plan", planOf}, {"gain", gainOf}};
 
 Status malformed(std::string what) { return fail(Diag::Syntax, std::move(what), "svodc tune writes such lines"); }
 

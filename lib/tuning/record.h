@@ -1,6 +1,7 @@
-// One line of a tuning log: a kernel or a graph, or what became of one candidate for it.
+// One line of a tuning log: a kernel or a graph, what became of one candidate for it, or what a graph gained.
 #pragma once
 #include <compare>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,10 +22,13 @@ struct KernelRecord {
   auto operator<=>(const KernelRecord&) const = default;
 };
 
-/// A graph whose decisions plans are made with.
+/// A graph whose decisions plans are made with, and the kernels of its usual plan.
 struct GraphRecord {
-  std::string graph;  // 32 hexadecimal digits that name what it computes and how it names its values
-  std::string name;   // of its file; for people
+  std::string graph;                             // 32 digits: what it computes and how it names its values
+  std::string name;                              // of its file; for people
+  std::string target = {}, compiler = {};        // as those of a trial, of the usual plan
+  std::vector<std::string> decisions = {};       // about the graph, that were asked for
+  std::map<std::string, int64_t> launches = {};  // steps, by KernelRecord::kernel; none: not known
   auto operator<=>(const GraphRecord&) const = default;
 };
 
@@ -61,7 +65,18 @@ struct PlanRecord : TrialRecord {
   bool operator==(const PlanRecord&) const = default;
 };
 
-using TuningRecord = std::variant<KernelRecord, CandidateRecord, GraphRecord, PlanRecord>;
+/// The plan of a graph with all winners of the log beside that of -O1, both interleaved on all processors there are.
+struct GainRecord {
+  std::string graph, target, machine, compiler;               // as those of a plan
+  std::vector<std::string> asked = {};                        // decisions that were asked for, in both plans
+  std::vector<std::string> decisions;                         // those of the log
+  std::map<std::string, std::optional<std::string>> kernels;  // of the plan, with the opts that won
+  double usual = 0;                                           // nanoseconds of the plan of -O1, with warm caches
+  double warm = 0, cold = 0;                                  // the time as a part of it
+  bool operator==(const GainRecord&) const = default;
+};
+
+using TuningRecord = std::variant<KernelRecord, CandidateRecord, GraphRecord, PlanRecord, GainRecord>;
 
 /// One JSON object without a line end. Keys have a fixed order, so equal records give equal lines.
 std::string toLine(const TuningRecord& record);

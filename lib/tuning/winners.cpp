@@ -24,6 +24,25 @@ struct Standing {
   }
 };
 
+/// What a compiler takes from a log.
+struct Choices {
+  std::map<std::pair<std::string, std::string>, std::string> opts;                    // by kernel and target
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> decisions;  // by graph and target
+
+  Choices(const TuningLog& log, std::string_view compiler) {
+    for (Winner& w : bestOf(log, compiler)) opts[{w.kernel, w.target}] = std::move(w.opts);
+    for (PlanWinner& w : bestPlansOf(log, compiler)) decisions[{w.graph, w.target}] = std::move(w.decisions);
+  }
+  bool are(const GainRecord& r) const {
+    const auto plan = decisions.find({r.graph, r.target});
+    if (r.decisions != (plan == decisions.end() ? std::vector<std::string>() : plan->second)) return false;
+    return std::ranges::all_of(r.kernels, [&](const auto& kernel) {
+      const auto best = opts.find({kernel.first, r.target});
+      return best == opts.end() ? !kernel.second : kernel.second == best->second;
+    });
+  }
+};
+
 std::string joined(const std::set<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : "; ") + word;
@@ -80,6 +99,21 @@ std::vector<PlanWinner> bestPlansOf(const TuningLog& log, std::string_view compi
     if (std::vector<PlanWinner> all = planWinnersOf(log, graph, target, compiler); !all.empty())
       best.push_back(std::move(all.front()));
   return best;
+}
+
+std::vector<GainRecord> gainsOf(const TuningLog& log) {
+  using Place = std::tuple<std::string, std::string, std::string, std::string, std::vector<std::string>>;
+  const auto rank = [](const GainRecord& r) { return std::tuple(r.warm, r.cold, toLine(r)); };
+  std::map<std::string, Choices> choices;  // by compiler
+  std::map<Place, GainRecord> least;
+  for (const GainRecord& r : log.gains) {
+    if (!choices.try_emplace(r.compiler, log, r.compiler).first->second.are(r)) continue;
+    const auto [at, isNew] = least.emplace(Place(r.graph, r.target, r.machine, r.compiler, r.asked), r);
+    if (!isNew && rank(at->second) < rank(r)) at->second = r;
+  }
+  std::vector<GainRecord> all;
+  for (auto& [place, r] : least) all.push_back(std::move(r));
+  return all;
 }
 
 }  // namespace svod

@@ -57,6 +57,7 @@ class Plans(ToolTest):
         self.assertLessEqual({r["outcome"] for r in plans}, {"started", "wins", "loses"})
         checked, = report["plans"]
         self.assertEqual(checked["problem"], "")
+        self.check_gain(checked)
         self.svodc("compile", self.model, "-o", self.folder / "p", "--tuning-log", self.log, "--verify")
         self.assertEqual(contents(self.folder / "p"), self.from_merged())
         # Again: no plan is measured twice, and without other decisions none is.
@@ -67,6 +68,24 @@ class Plans(ToolTest):
         self.assertIn("graphs", again)
         self.fails(2, "tune", self.model, "--tuning-log", self.log, "--search", "everything", says="everything")
         self.fails(74, "tune", self.model, "--tuning-log", self.folder / "no.log", "--search", "none", says="no.log")
+
+    def check_gain(self, checked):
+        """What the log says of the whole graph is what was said at the end of the run."""
+        self.assertEqual(sum(self.records("graph")[0]["launches"].values()), len(self.compiled("steps")["kernels"]))
+        log, = json.loads(self.svodc("log", "stats", self.log, "--json").stdout)["gains"]
+        self.assertEqual((log["warm"], log["cold"]), (round(checked["warm"], 4), round(checked["cold"], 4)))
+        self.assertEqual(json.loads(self.svodc("log", "best", self.log, "--json").stdout)["gains"], [log])
+        gains = self.records("gain")
+        if not gains:
+            self.assertIn("nothing won", log["machine"])
+            return
+        self.assertEqual((log["usual"], log["machine"]), (gains[-1]["usual"], gains[-1]["machine"]))
+        name, opts = next((name, opts) for name, opts in gains[-1]["kernels"].items() if opts)
+        lost = next(r for r in self.records("candidate") if (r["kernel"], r["opts"], r["outcome"]) == (name, opts, "wins"))
+        other = self.folder / "other.log"
+        other.write_text(self.log.read_text() + json.dumps(lost | {"outcome": "loses", "ratio": 1.5}) + "\n")
+        log, = json.loads(self.svodc("log", "stats", other, "--json").stdout)["gains"]
+        self.assertEqual(log["usual"], "-")
 
     def from_merged(self):
         merged = self.folder / "merged"

@@ -39,7 +39,7 @@ class Tune(ToolTest):
         self.assertLessEqual(report["expected"], 1)
         outcomes = {r["outcome"] for r in self.records() if r["record"] == "candidate"}
         self.assertIn("timed", outcomes)
-        self.assertEqual({r["record"] for r in self.records()} - {"graph", "plan"}, {"kernel", "candidate"})
+        self.assertEqual({r["record"] for r in self.records()} - {"plan", "gain"}, {"kernel", "candidate", "graph"})
         usual = self.opts_of("usual", "--verify")
         for kernel, opts in self.winners().items():
             with self.log.open("a") as file:

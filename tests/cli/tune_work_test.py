@@ -172,7 +172,7 @@ class Work(ToolTest):
             unit, = json.loads(said.stdout)["units"]
             self.assertEqual((unit["state"], json.loads(said.stdout)["damaged"]), ("damaged", 1))
             self.assertIn("--unit 0 does it again", said.stderr)
-            self.assertEqual("no records" in said.stderr, damaged is not None and "what" in damaged)
+            self.assertEqual("is no record" in said.stderr, damaged is not None and "what" in damaged)
             self.svodc("tune", "run", self.work, "--unit", 0)
             self.assertEqual(self.status()["done"], 1)
 

@@ -79,6 +79,26 @@ class Files(Pages):
         for evil in EVIL[:2]:
             self.assertNotIn(evil, page)
 
+    def test_gains_of_whole_graphs(self):
+        """The page says what was timed, and kernels of other plans are in no sum."""
+        ours, other = "0" * 32, "1" * 32
+        target = "cpu x86_64-unknown-linux-gnu znver4 contract"
+        kernels = "".join(kernel_line(kernel, name, 1) + winner(kernel, "znver4", "", outcome="timed", origin="-O1", ns=ns, ratio=0) +
+                          winner(kernel, "znver4", "tile(n0,2)", ns=ns / 2)
+                          for kernel, name, ns in ((ours, "usual", 1000), (other, "variant", 8e6)))
+        graph = {"svod-tuning": 1, "graph": "a" * 32, "record": "graph", "name": EVIL[0], "target": target, "compiler": "c", "launches": {ours: 3}}
+        gain = {"svod-tuning": 1, "graph": "a" * 32, "record": "gain", "target": target, "machine": "there", "compiler": "c",
+                "kernels": {ours: "tile(n0,2)"}, "usual": 5000, "warm": 0.846, "cold": 0.872}
+        page = self.page_of(kernels + "".join(json.dumps(r) + "\n" for r in (graph, gain))).read_text()
+        top, rest = page[:page.index('id="gain"')], page[page.index('id="gain"'):]
+        for text in ("84.6", "87.2", "there", "3.00 us", "1.50 us"):
+            self.assertIn(text, top)
+        self.assertNotIn("8.00 ms", top)
+        self.assertIn("variant", rest)
+        self.assertNotIn(EVIL[0], page)
+        page = self.page_of(kernels + json.dumps(graph) + "\n").read_text()
+        self.assertIn("not timed with these winners", page)
+
     def test_little_to_say(self):
         for text in ("", kernel_line("0" * 32, "lonely", 1), winner("0" * 32, "znver4", "", outcome="started", ratio=0),
                      winner("0" * 32, "znver4", "", ns=0), winner("0" * 32, "znver4", "x", outcome="timed", ns=1e-9, origin="-O1", predicted=1e300)):

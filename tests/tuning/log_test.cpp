@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "common/temp_folder.h"
+#include "tuning/account.h"
 #include "tuning/log_file.h"
 #include "tuning/winners.h"
 
@@ -32,8 +33,24 @@ PlanRecord randomPlan(std::mt19937& random) {
   return r;
 }
 
+GainRecord randomGain(std::mt19937& random) {
+  GainRecord r;
+  r.graph = hashOf(random), r.target = "cpu arm contract", r.machine = "here";
+  r.compiler = pick(random, {"one", "two"});
+  if (random() % 4 == 0) r.asked = {"keep:b=keep"};
+  if (random() % 4 == 0) r.decisions = {"keep:a=keep", "conv:c=direct"};
+  for (uint32_t n = random() % 3; n > 0; --n)
+    r.kernels[hashOf(random)] = random() % 3 == 0 ? std::nullopt : std::optional<std::string>("tile(n0,2)");
+  r.usual = 1000, r.warm = 0.5 + static_cast<double>(random() % 9) / 8, r.cold = 0.75;
+  return r;
+}
+
 TuningRecord randomRecord(std::mt19937& random) {
-  if (random() % 8 == 0) return GraphRecord{hashOf(random), pick(random, {"net", "other"})};
+  if (random() % 16 == 0) return GraphRecord{hashOf(random), pick(random, {"net", "other"})};
+  if (random() % 16 == 0)
+    return GraphRecord{hashOf(random),       "net", "cpu arm contract", pick(random, {"one", "two"}), {},
+                       {{hashOf(random), 2}}};
+  if (random() % 8 == 0) return randomGain(random);
   if (random() % 4 == 0) return randomPlan(random);
   if (random() % 8 == 0)
     return KernelRecord{hashOf(random), pick(random, {"matmul_1", "sum"}),
@@ -229,10 +246,67 @@ TEST_CASE("The winners of a log depend on the set of its records, and pruning ke
     CHECK(pruned(pruned(log)) == pruned(log));
     CHECK(textOf(bestOf(pruned(log, 2), "one")) == best);
     CHECK(pruned(pruned(log, 2), 2) == pruned(log, 2));
-    CHECK(pruned(log, 1000) == log);
+    CHECK(gainsOf(pruned(log)) == gainsOf(log));
+    CHECK(pruned(log).gains == gainsOf(log));
+    TuningLog allFast = pruned(log, 1000);
+    allFast.gains = log.gains;
+    CHECK(allFast == log);
     std::ranges::shuffle(log.candidates, random);
     CHECK(textOf(bestOf(log, "one")) == best);
   }
+}
+
+TEST_CASE("A gain counts while the winners that it was timed with are those of the log") {
+  const std::string kernel(32, '0'), other(32, '1');
+  GainRecord gain;
+  gain.graph = std::string(32, 'a'), gain.target = "t", gain.machine = "m", gain.compiler = "this";
+  gain.kernels = {{kernel, "b"}, {other, std::nullopt}}, gain.usual = 100, gain.warm = 0.8, gain.cold = 0.9;
+  TuningLog log{{}, {candidate("b", Outcome::Wins, 0.8)}, {}, {}, {gain}};
+  CHECK(gainsOf(log) == std::vector{gain});
+  GainRecord worse = gain;
+  worse.warm = 0.85;
+  log.gains.push_back(worse);
+  CHECK(gainsOf(log) == std::vector{worse});  // the least
+  const auto with = [&](const CandidateRecord& r) {
+    TuningLog more = log;
+    more.candidates.push_back(r);
+    return gainsOf(more).size();
+  };
+  CandidateRecord ofOther = candidate("c", Outcome::Wins, 0.7);
+  ofOther.kernel = other;
+  CHECK(with(ofOther) == 0);
+  CHECK(with(candidate("c", Outcome::Wins, 0.7)) == 0);
+  CHECK(with(candidate("c", Outcome::Wins, 0.9)) == 1);
+  CHECK(with(candidate("b", Outcome::Loses, 1.1)) == 0);
+  PlanRecord plan;
+  plan.graph = gain.graph, plan.target = "t", plan.machine = "m", plan.compiler = "this", plan.decisions = {"a=1"};
+  plan.outcome = Outcome::Wins, plan.ratio = 0.9;
+  log.plans = {plan};
+  CHECK(gainsOf(log).empty());
+  log.gains[0].decisions = plan.decisions;
+  CHECK(gainsOf(log).size() == 1);
+}
+
+TEST_CASE("Kernels count as often as usual plans run them") {
+  const std::string kernel(32, '0');
+  const CandidateRecord usual = [] {
+    CandidateRecord r = candidate("", Outcome::Timed, 0);
+    r.origin = "-O1", r.nanoseconds = 10;
+    return r;
+  }();
+  TuningLog log{{{kernel, "k", "", 3}}, {usual, candidate("b", Outcome::Wins, 0.5)}};
+  const auto launches = [&] { return accountsOf(log, "this").at(0).launches; };
+  CHECK(launches() == 3);  // no usual plan is known
+  log.graphs = {{std::string(32, 'a'), "one", "t", "old", {}, {{kernel, 5}}},
+                {std::string(32, 'b'), "two", "t", "this", {}, {{kernel, 2}}}};
+  CHECK(launches() == 7);
+  log.graphs.push_back({std::string(32, 'a'), "one", "t", "this", {}, {{std::string(32, '1'), 1}}});
+  CHECK(launches() == 2);  // this compiler makes another plan of the first
+  log.graphs = {{std::string(32, 'b'), "two", "t", "this", {}, {{std::string(32, '1'), 1}}}};
+  CHECK(launches() == 0);
+  CHECK(accountsOf(log, "this").at(0).before() == 0);
+  const GraphAccount graph = graphAccountsOf(log, "this").at(0);
+  CHECK((graph.name == "two" && graph.kernels == 1 && graph.winners == 0 && graph.isUsual && graph.gains.empty()));
 }
 
 TEST_CASE("Decisions win where their plan won everywhere, and failed nowhere") {

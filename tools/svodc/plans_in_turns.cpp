@@ -81,6 +81,7 @@ class TwoPlans {
       SVOD_TRY((ofCandidate ? own : others), sample(ofCandidate ? *candidate_ : *other_, isCold));
       output_.write(" ");  // still alive
     }
+    if (!isCold) warmOthers_.push_back(others);
     return own / others;
   }
   /// How many runs are one sample, from a run that is not counted.
@@ -91,6 +92,12 @@ class TwoPlans {
     return {};
   }
   double otherNs() const { return otherNs_; }
+  /// The median of its samples with warm caches.
+  double otherMedian() {
+    const auto middle = warmOthers_.begin() + static_cast<std::ptrdiff_t>(warmOthers_.size() / 2);
+    std::ranges::nth_element(warmOthers_, middle);
+    return warmOthers_.empty() ? otherNs_ : *middle;
+  }
   int64_t runs() const { return runs_; }
   RunningPlan& candidate() { return *candidate_; }
   RunningPlan& other() { return *other_; }
@@ -109,6 +116,7 @@ class TwoPlans {
   std::unique_ptr<RunningPlan> candidate_, other_;
   int64_t runs_ = 1, number_ = 0;
   double otherNs_ = 0;
+  std::vector<double> warmOthers_;
 };
 
 Json jsonOf(const TrialResult& v) {
@@ -235,7 +243,8 @@ KernelsInPlan timeKernelsInPlans(const PlanPair& pair, double seconds) {
     return Json{{"kernels", kernels},
                 {"warm", warm.whole.ratio()},
                 {"cold", cold.whole.ratio()},
-                {"slower", isSlower(warm.whole) || outweighs(warm.whole, cold.whole)}};
+                {"slower", isSlower(warm.whole) || outweighs(warm.whole, cold.whole)},
+                {"ns", turns.otherMedian()}};
   });
   KernelsInPlan all;
   const Json said = saidBy(end);
@@ -245,7 +254,7 @@ KernelsInPlan timeKernelsInPlans(const PlanPair& pair, double seconds) {
   }
   for (const auto& [name, times] : said["kernels"].items())
     all.kernels[name] = {times[0].get<double>(), times[1].get<double>(), times[2].get<bool>()};
-  all.warm = said["warm"], all.cold = said["cold"], all.isSlower = said["slower"];
+  all.warm = said["warm"], all.cold = said["cold"], all.isSlower = said["slower"], all.otherNs = said["ns"];
   return all;
 }
 

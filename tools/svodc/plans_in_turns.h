@@ -33,6 +33,7 @@ struct KernelsInPlan {
   std::map<std::string, KernelInPlan> kernels;  // those of both plans
   double warm = 1, cold = 1;                    // of the whole plan
   bool isSlower = false;                        // as of a kernel
+  double otherNs = 0;                           // of the other one, with warm caches
   std::string problem;                          // why there is nothing
 };
 

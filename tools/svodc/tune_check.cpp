@@ -15,8 +15,9 @@ namespace svod {
 
 namespace {
 
-constexpr int kRounds = 6;       // until the winners of all kernels stay
-constexpr double kSeconds = 20;  // of runs, at most, for a graph and a round
+constexpr int kRounds = 6;             // until the winners of all kernels stay
+constexpr double kSeconds = 20;        // of runs, at most, for a graph and a round
+constexpr double kLeastSeconds = 0.5;  // of runs of the whole plan, whose gain is said at the end
 constexpr char kWhere[] = "in the plan";
 
 std::string percent(double ratio) {
@@ -44,54 +45,87 @@ class PlanCheck {
   Result<CheckedGraph> of(const std::string& graph, const BuildResult& build) {
     CheckedGraph checked{graphName(graph), 1, 1, 0, 0, ""};
     const Asked base(build.options.decisions.values.begin(), build.options.decisions.values.end());
-    Asked asked = base;
-    size_t lost = 0;  // in the last round that was timed
-    std::vector<InPlan> winners;
-    for (int round = 0; round < kRounds && (round == 0 || lost > 0) && secondsLeft() > 0; ++round) {
-      const std::optional<PlanWinner> decided = decisionsOf(build);
-      asked = askedWith(decided, base);
-      Result<BuildResult> tuned = buildTuned(request_, place_, graph, asked, log_);
-      Result<BuildResult> plain = buildTuned(request_, place_, graph, asked, TuningLog());
-      if (!tuned || !plain) {
-        checked.problem = (!tuned ? tuned.error() : plain.error())->message;
-        break;
-      }
-      winners = winnersIn(*tuned);
-      if (winners.empty() && asked == base) {
-        lost = 0;
-        break;
-      }
-      const KernelsInPlan times = timed(*tuned, *plain);
-      checked.problem = times.problem;
-      if (!times.problem.empty()) break;
-      SVOD_TRY(lost, record(winners, times, checked.name));
-      checked.checked = winners.size(), checked.dropped += lost, checked.warm = times.warm, checked.cold = times.cold;
-      if (lost > 0 || asked == base) continue;
-      Result<BuildResult> usual = buildTuned(request_, place_, graph, base, TuningLog());
-      if (!usual) {
-        checked.problem = usual.error()->message;
-        break;
-      }
-      const KernelsInPlan whole = timed(*tuned, *usual);
-      if (!whole.problem.empty()) continue;
-      checked.warm = whole.warm, checked.cold = whole.cold;
-      if (!whole.isSlower) continue;
-      SVOD_CHECK(dropDecisions(*decided, whole, checked.name));
-      ++lost, ++checked.dropped;
-    }
-    if (lost > 0) SVOD_CHECK(dropRest(checked));
-    const bool isLeft = std::ranges::any_of(winners, [&](const InPlan& winner) { return isChecked(winner); });
-    if (asked == base && !isLeft && checked.problem.empty()) checked.warm = checked.cold = 1;
+    SVOD_TRY(std::optional<KernelsInPlan> times, dropSlower(graph, build, base, checked));
+    if (!checked.problem.empty()) return checked;
+    const std::optional<PlanWinner> decided = decisionsOf(build);
+    const Result<BuildResult> tuned = buildTuned(request_, place_, graph, askedWith(decided, base), log_);
+    if (!tuned) checked.problem = tuned.error()->message;
+    if (!tuned || (!decided && winnersIn(*tuned).empty())) return checked;
+    if (!times) times = timedWithUsual(*tuned, graph, base, std::max(kLeastSeconds, secondsLeft()));
+    checked.problem = times->problem;
+    if (!checked.problem.empty()) return checked;
+    checked.warm = times->warm, checked.cold = times->cold;
+    SVOD_CHECK(recordGain(*tuned, base, decided, *times));
     return checked;
   }
 
  private:
   double secondsLeft() const { return secondsBetween(TuneClock::now(), settings_.deadline); }
 
-  KernelsInPlan timed(const BuildResult& tuned, const BuildResult& other) const {
+  KernelsInPlan timed(const BuildResult& tuned, const BuildResult& other, double seconds) const {
     return timeKernelsInPlans({tuned.model, other.model, *tuned.compilation, *other.compilation, tuned.options.numerics,
                                measureOptions(request_.flags).compile.variablesAt},
-                              std::min(kSeconds, secondsLeft()));
+                              std::min(kSeconds, seconds));
+  }
+  KernelsInPlan timedWithUsual(const BuildResult& tuned, const std::string& graph, const Asked& base, double seconds) {
+    KernelsInPlan none;
+    const Result<BuildResult> usual = buildTuned(request_, place_, graph, base, TuningLog());
+    if (usual) return timed(tuned, *usual, seconds);
+    none.problem = usual.error()->message;
+    return none;
+  }
+
+  /// Winners that are not faster in the plan lose, until all stay: then the times of the whole plan are the result.
+  Result<std::optional<KernelsInPlan>> dropSlower(const std::string& graph, const BuildResult& build, const Asked& base,
+                                                  CheckedGraph& checked) {
+    const double forWhole = secondsLeft() / 4;
+    size_t lost = 0;  // in the last round
+    for (int round = 0; round < kRounds && secondsLeft() > forWhole; ++round) {
+      const std::optional<PlanWinner> decided = decisionsOf(build);
+      const Asked asked = askedWith(decided, base);
+      const Result<BuildResult> tuned = buildTuned(request_, place_, graph, asked, log_);
+      const Result<BuildResult> plain = buildTuned(request_, place_, graph, asked, TuningLog());
+      if (!tuned || !plain) {
+        checked.problem = (!tuned ? tuned.error() : plain.error())->message;
+        break;
+      }
+      const std::vector<InPlan> winners = winnersIn(*tuned);
+      if (winners.empty() && !decided) return std::nullopt;
+      KernelsInPlan times = timed(*tuned, *plain, secondsLeft() - forWhole);
+      if (times.problem.empty()) {
+        SVOD_TRY(lost, record(winners, times, checked.name));
+      }
+      checked.checked = winners.size(), checked.dropped += lost;
+      if (times.problem.empty() && lost == 0 && decided) {
+        times = timedWithUsual(*tuned, graph, base, secondsLeft());
+        lost = times.problem.empty() && times.isSlower ? 1 : 0, checked.dropped += lost;
+        if (lost > 0) SVOD_CHECK(dropDecisions(*decided, times, checked.name));
+      }
+      checked.problem = times.problem;
+      if (!checked.problem.empty()) break;
+      if (lost == 0) return times;
+    }
+    if (lost > 0) SVOD_CHECK(dropRest(checked));
+    return std::nullopt;
+  }
+
+  Status recordGain(const BuildResult& tuned, const Asked& base, const std::optional<PlanWinner>& decided,
+                    const KernelsInPlan& times) {
+    const auto rounded = [](double ratio) { return std::round(ratio * 1e4) / 1e4; };
+    const TunePlace& here = settings_.place;
+    GainRecord r;
+    r.graph = graphHash(tuned.model), r.target = here.target, r.machine = here.planMachine, r.compiler = here.compiler;
+    r.asked = linesOf(base);
+    if (decided) r.decisions = decided->decisions;
+    for (const CompiledKernel& kernel : tuned.compilation->kernels) {
+      const std::string hash = tuningHash(kernel);
+      const std::vector<Winner> winners = winnersOf(log_, hash, r.target, r.compiler);
+      r.kernels[hash] = winners.empty() ? std::nullopt : std::optional(winners.front().opts);
+    }
+    r.usual = std::round(times.otherNs), r.warm = rounded(times.warm), r.cold = rounded(times.cold);
+    SVOD_CHECK(appender_.append(r));
+    log_.gains.push_back(std::move(r));
+    return {};
   }
 
   /// Those that a compile takes from the log, and what is asked for, which wins.
@@ -112,7 +146,7 @@ class PlanCheck {
   Status dropDecisions(const PlanWinner& decided, const KernelsInPlan& whole, const std::string& graph) {
     PlanRecord r;
     r.graph = decided.graph, r.target = decided.target, r.decisions = decided.decisions, r.origin = kWhere;
-    r.machine = settings_.place.machine, r.compiler = settings_.place.compiler;
+    r.machine = settings_.place.planMachine, r.compiler = settings_.place.compiler;
     r.outcome = Outcome::Loses, r.ratio = std::round(std::max(whole.warm, whole.cold) * 1e4) / 1e4;
     r.reason = timesIn(graph, whole.warm, whole.cold);
     SVOD_CHECK(appender_.append(r));

@@ -18,8 +18,8 @@ struct CheckedGraph {
 };
 
 /// Every winner that was not timed inside the plan of its graph yet: what is not faster there has lost, with the
-/// reason, and the next best takes its place; decisions as well. `builds`: of the files of `request`, in order. Errors:
-/// those of the appender.
+/// reason, and the next best takes its place; decisions as well. What the whole plan gains with those that are left is
+/// recorded. `builds`: of the files of `request`, in order. Errors: those of the appender.
 Result<std::vector<CheckedGraph>> checkInPlans(const Request& request, Workplace& place,
                                                const std::deque<BuildResult>& builds, TuningLog& log,
                                                LogAppender& appender, const TuneSettings& settings);

@@ -75,6 +75,7 @@ Result<int> tuneHere(const Request& request, Console& console) {
   LogLimits limits;
   limits.says = [&console](const Error& wait) { console.warn(wait); };
   SVOD_TRY(LogAppender appender, LogAppender::open(path, limits));
+  SVOD_CHECK(recordGraphs(builds, request, log, appender));
   request.interrupts->says("interrupted; the tuning log has all that was measured", "run it again to go on");
   TuneSettings settings{placeOf(builds, request), place->directory.file(""), "", {}};
   const TuneClock::time_point start = TuneClock::now();

@@ -4,10 +4,12 @@
 #include <array>
 
 #include "driver/tuned_opts.h"
+#include "driver/tuned_plan.h"
 #include "machine/host.h"
 #include "measure/code.h"
 #include "options.h"
 #include "processors.h"
+#include "search/plan_search.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -104,6 +106,24 @@ Status checkMachine(const std::deque<BuildResult>& builds) {
       if (!here.has(feature))
         return fail(Diag::Unsupported, "this processor has no " + feature + ", which " + wanted.name + " has",
                     "tune on such a machine, or for this one");
+  }
+  return {};
+}
+
+Status recordGraphs(const std::deque<BuildResult>& builds, const Request& request, TuningLog& log,
+                    LogAppender& appender) {
+  for (size_t i = 0; i < builds.size(); ++i) {
+    const BuildResult& build = builds[i];
+    const auto& asked = build.options.decisions.values;
+    const GraphRecord graph{graphHash(build.model),
+                            graphName(request.files[i]),
+                            tuningTarget(build.options),
+                            tuningCompiler(),
+                            linesOf(Asked(asked.begin(), asked.end())),
+                            launchesOf(*build.compilation)};
+    if (std::ranges::find(log.graphs, graph) != log.graphs.end()) continue;
+    SVOD_CHECK(appender.append(graph));
+    log.graphs.push_back(graph);
   }
   return {};
 }

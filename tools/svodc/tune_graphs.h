@@ -4,6 +4,7 @@
 
 #include "build.h"
 #include "tune_kernels.h"
+#include "tuning/log_file.h"
 
 namespace svod {
 
@@ -26,6 +27,10 @@ Result<std::deque<BuildResult>> buildAll(const Request& request, Console& consol
 
 /// Whether the code can run on this processor. Errors: Unsupported.
 Status checkMachine(const std::deque<BuildResult>& builds);
+
+/// Names the graphs, and the kernels of their usual plans, in `log` and by `appender` where they are not there yet.
+Status recordGraphs(const std::deque<BuildResult>& builds, const Request& request, TuningLog& log,
+                    LogAppender& appender);
 
 /// That run a kernel at most while it is timed.
 int threadsOf(const Flags& flags);

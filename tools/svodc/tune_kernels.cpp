@@ -21,22 +21,25 @@ int weightOf(const TrialResult& v) {
 
 }  // namespace
 
+std::map<std::string, int64_t> launchesOf(const Compilation& compilation) {
+  std::map<std::string, int64_t> launches;
+  std::vector<std::string> hashes;
+  for (const CompiledKernel& kernel : compilation.kernels) hashes.push_back(tuningHash(kernel));
+  for (const ScheduleItem& item : compilation.schedule.items)
+    if (item.kind == ItemKind::Launch) ++launches[hashes.at(static_cast<size_t>(item.kernel))];
+  return launches;
+}
+
 std::vector<TuneKernel> kernelsToTune(const std::deque<BuildResult>& builds) {
   std::vector<TuneKernel> all;
   for (const BuildResult& build : builds) {
-    const Compilation& c = *build.compilation;
-    for (size_t k = 0; k < c.kernels.size(); ++k) {
-      const auto launches = std::ranges::count_if(c.schedule.items, [&](const ScheduleItem& item) {
-        return item.kind == ItemKind::Launch && item.kernel == static_cast<int>(k);
-      });
-      std::string hash = tuningHash(c.kernels[k]);
-      auto found = std::ranges::find(all, hash, &TuneKernel::hash);
-      if (found == all.end()) {
-        const double predicted = predictedTime(c.kernels[k], build.options);
-        found = all.insert(all.end(), {&build, &c.kernels[k], std::move(hash), 0, predicted});
-      }
-      found->launches += launches;
+    for (const CompiledKernel& kernel : build.compilation->kernels) {
+      std::string hash = tuningHash(kernel);
+      if (std::ranges::find(all, hash, &TuneKernel::hash) != all.end()) continue;
+      all.push_back({&build, &kernel, std::move(hash), 0, predictedTime(kernel, build.options)});
     }
+    for (const auto& [hash, count] : launchesOf(*build.compilation))
+      std::ranges::find(all, hash, &TuneKernel::hash)->launches += count;
   }
   std::ranges::stable_sort(all, std::greater(), &TuneKernel::weight);
   return all;

@@ -1,6 +1,7 @@
 // What svodc tune works on: each kernel of some graphs once.
 #pragma once
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct TuneKernel {
 
 /// Of all builds, the one with the greatest weight first.
 std::vector<TuneKernel> kernelsToTune(const std::deque<BuildResult>& builds);
+
+/// Steps of one plan, by the hash of their kernel.
+std::map<std::string, int64_t> launchesOf(const Compilation& compilation);
 
 /// Where records come from: the same for all of a run.
 struct TunePlace {

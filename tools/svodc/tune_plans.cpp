@@ -166,11 +166,6 @@ Result<TunedGraph> tuneGraph(GraphPlans& plans, const std::string& name, const B
   if (tuned.problem = whyNotRun(build.model, *build.compilation, plans.variablesAt()); !tuned.problem.empty())
     return tuned;
   const std::string hash = graphHash(build.model);
-  const GraphRecord graph{hash, name};
-  if (std::ranges::find(log.graphs, graph) == log.graphs.end()) {
-    SVOD_CHECK(appender.append(graph));
-    log.graphs.push_back(graph);
-  }
   const auto& values = build.options.decisions.values;
   const Asked base(values.begin(), values.end());
   std::vector<Asked> hints;

@@ -143,6 +143,7 @@ bool isStarved(const std::vector<Tuned>& kernels, const std::vector<TunedGraph>&
 Result<Document> measureUnit(const UnitJob& job) {
   SVOD_TRY(const std::string path, claimAttempt(job.folder, job.unit));
   SVOD_TRY(LogAppender appender, LogAppender::open(path));
+  SVOD_CHECK(recordGraphs(job.builds, job.request, job.known, appender));
   job.request.interrupts->says("interrupted; the log of this attempt has all that was measured",
                                "run the unit again to go on");
   TuneProgress progress(job.console, job.form, job.settings.deadline);

@@ -35,7 +35,7 @@ Status runPrune(const Logs& logs, const Request& request, Console& console) {
   return write(pruned(merged(logs)), request, console);
 }
 Status runStats(const Logs& logs, const Request& request, Console& console) {
-  return show(statsOf(merged(logs)), request, console);
+  return show(statsOf(merged(logs), tuningCompiler()), request, console);
 }
 Status runBest(const Logs& logs, const Request& request, Console& console) {
   return show(bestTable(merged(logs), tuningCompiler()), request, console);
@@ -45,9 +45,8 @@ Status runDiff(const Logs& logs, const Request& request, Console& console) {
 }
 
 Status runHtml(const Logs& logs, const Request& request, Console& console) {
-  const TuningLog log = merged(logs);
   const std::string name = logs.size() == 1 ? request.files.at(1) : std::to_string(logs.size()) + " logs";
-  const std::string page = toHtml(tuningPage(log, accountsOf(log, tuningCompiler()), "Tuning: " + name));
+  const std::string page = toHtml(tuningPage(merged(logs), tuningCompiler(), "Tuning: " + name));
   return writeResult(request.flags.output.empty() ? "-" : request.flags.output, page, request, console);
 }
 

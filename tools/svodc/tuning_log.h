@@ -14,7 +14,7 @@ Result<TuningLog> readTuningLog(const std::string& path, Console& console);
 Result<TuningLog> readLogs(const std::string& path, Console& console);
 
 /// What `svodc log stats`, `best` and `diff` show. `compiler`: this one; records of others are hints.
-Document statsOf(const TuningLog& log);
+Document statsOf(const TuningLog& log, std::string_view compiler);
 Document bestTable(const TuningLog& log, std::string_view compiler);
 Document differences(const TuningLog& before, const TuningLog& after, std::string_view compiler);
 

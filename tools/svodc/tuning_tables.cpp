@@ -20,16 +20,16 @@ std::string nameIn(const std::map<std::string, std::string>& names, const std::s
   return found == names.end() ? kernel : found->second;
 }
 
-template <class Member>
-int64_t distinct(const std::vector<CandidateRecord>& records, Member member) {
+template <class Record, class Member>
+int64_t distinct(const std::vector<Record>& records, Member member) {
   std::set<std::string> values;
-  for (const CandidateRecord& r : records) values.insert(r.*member);
+  for (const Record& r : records) values.insert(r.*member);
   return static_cast<int64_t>(values.size());
 }
 
 }  // namespace
 
-Document statsOf(const TuningLog& log) {
+Document statsOf(const TuningLog& log, std::string_view compiler) {
   std::map<Outcome, int64_t> counts;
   for (const CandidateRecord& r : log.candidates) ++counts[r.outcome];
   const FactList facts = {{"kernels", "kernels", distinct(log.candidates, &CandidateRecord::kernel)},
@@ -38,10 +38,10 @@ Document statsOf(const TuningLog& log) {
                           {"machines", "machines", distinct(log.candidates, &CandidateRecord::machine)},
                           {"compilers", "compilers", distinct(log.candidates, &CandidateRecord::compiler)},
                           {"winners", "kernels with a winner", bestOf(log, {}).size()},
-                          {"graphs", "graphs", log.graphs.size()},
+                          {"graphs", "graphs", distinct(log.graphs, &GraphRecord::graph)},
                           {"plans", "plans", log.plans.size()},
                           {"planWinners", "graphs with other decisions", bestPlansOf(log, {}).size()}};
-  return {"", {{"", "Tuning log", {facts, outcomesTable(counts)}}}};
+  return {"", {{"", "Tuning log", {facts, gainsTable(log, compiler), outcomesTable(counts)}}}};
 }
 
 Document bestTable(const TuningLog& log, std::string_view compiler) {
@@ -58,7 +58,10 @@ Document bestTable(const TuningLog& log, std::string_view compiler) {
   for (const Winner& w : bestOf(log, compiler))
     table.rows.push_back(
         {nameIn(names, w.kernel), w.kernel, w.target, percentCell(w.ratio), w.isHint, w.machines, w.opts});
-  return {"", {{"", "Winners", {table}}, {"", "Decisions", {planWinnersTable(log, compiler)}}}};
+  return {"",
+          {{"", "Whole graphs", {gainsTable(log, compiler)}},
+           {"", "Winners", {table}},
+           {"", "Decisions", {planWinnersTable(log, compiler)}}}};
 }
 
 Document differences(const TuningLog& before, const TuningLog& after, std::string_view compiler) {
