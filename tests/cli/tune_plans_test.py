@@ -125,6 +125,8 @@ class Plans(ToolTest):
         # The best one whose decisions the graph has: others are passed over.
         self.write(self.plan_record(["keep:nobody.add=keep"], ratio=0.1))
         self.assertEqual(self.compiled("again", *log), tuned)
+        checked, = self.tune("--budget", "10s", "--search", "none")["plans"]
+        self.assertEqual(checked["problem"], "")
         # One that lost anywhere is none.
         self.write(self.plan_record([wanted], outcome="loses", ratio=1.2))
         self.assertEqual([k["name"] for k in self.compiled("lost", *log)["kernels"]], [k["name"] for k in usual["kernels"]])

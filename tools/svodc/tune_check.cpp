@@ -47,8 +47,7 @@ class PlanCheck {
     const Asked base(build.options.decisions.values.begin(), build.options.decisions.values.end());
     SVOD_TRY(std::optional<KernelsInPlan> times, dropSlower(graph, build, base, checked));
     if (!checked.problem.empty()) return checked;
-    const std::optional<PlanWinner> decided = decisionsOf(build);
-    const Result<BuildResult> tuned = buildTuned(request_, place_, graph, askedWith(decided, base), log_);
+    const auto [decided, tuned] = withWinners(graph, build, base);
     if (!tuned) checked.problem = tuned.error()->message;
     if (!tuned || (!decided && winnersIn(*tuned).empty())) return checked;
     if (!times) times = timedWithUsual(*tuned, graph, base, std::max(kLeastSeconds, secondsLeft()));
@@ -81,10 +80,8 @@ class PlanCheck {
     const double forWhole = secondsLeft() / 4;
     size_t lost = 0;  // in the last round
     for (int round = 0; round < kRounds && secondsLeft() > forWhole; ++round) {
-      const std::optional<PlanWinner> decided = decisionsOf(build);
-      const Asked asked = askedWith(decided, base);
-      const Result<BuildResult> tuned = buildTuned(request_, place_, graph, asked, log_);
-      const Result<BuildResult> plain = buildTuned(request_, place_, graph, asked, TuningLog());
+      const auto [decided, tuned] = withWinners(graph, build, base);
+      const Result<BuildResult> plain = buildTuned(request_, place_, graph, askedWith(decided, base), TuningLog());
       if (!tuned || !plain) {
         checked.problem = (!tuned ? tuned.error() : plain.error())->message;
         break;
@@ -128,12 +125,16 @@ class PlanCheck {
     return {};
   }
 
-  /// Those that a compile takes from the log, and what is asked for, which wins.
-  std::optional<PlanWinner> decisionsOf(const BuildResult& build) const {
-    std::vector<PlanWinner> winners =
-        planWinnersOf(log_, graphHash(build.model), settings_.place.target, settings_.place.compiler);
-    if (winners.empty()) return std::nullopt;
-    return std::move(winners.front());
+  /// The plan that a compile makes with the log: with the first decisions that the graph has, and what is asked for,
+  /// which wins.
+  std::pair<std::optional<PlanWinner>, Result<BuildResult>> withWinners(const std::string& graph,
+                                                                        const BuildResult& build, const Asked& base) {
+    for (PlanWinner& winner :
+         planWinnersOf(log_, graphHash(build.model), settings_.place.target, settings_.place.compiler)) {
+      Result<BuildResult> tuned = buildTuned(request_, place_, graph, askedWith(winner, base), log_);
+      if (tuned || tuned.error()->diag != Diag::Usage) return {std::move(winner), std::move(tuned)};
+    }
+    return {std::nullopt, buildTuned(request_, place_, graph, base, log_)};
   }
   static Asked askedWith(const std::optional<PlanWinner>& decided, Asked asked) {
     if (!decided) return asked;
