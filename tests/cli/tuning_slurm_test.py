@@ -45,10 +45,10 @@ class OnSlurm(ToolTest):
         self.assertEqual(len(starts), len(set(starts)))  # the second attempt tried nothing again
         log = self.folder / "tuning.log"
         self.svodc("log", "merge", work, "-o", log)
-        merged = [json.loads(line) for line in log.read_text().splitlines()]
-        self.assertEqual(len({r["kernel"] for r in merged if r["record"] == "candidate"}), 3)
+        merged = [r for r in map(json.loads, log.read_text().splitlines()) if r["record"] == "candidate"]
+        self.assertEqual(len({r["kernel"] for r in merged}), 3)
         for r in before:
-            known = [m for m in merged if m["kernel"] == r["kernel"] and m.get("opts") == r["opts"]]
+            known = [m for m in merged if (m["kernel"], m["opts"]) == (r["kernel"], r["opts"])]
             self.assertTrue(known, r)
         self.svodc("compile", graph, "-o", self.folder / "plan", "--tuning-log", log, "--verify")
 
