@@ -41,12 +41,25 @@ std::string flagForm(const CommandFlag& flag) {
   return flag.value.empty() ? text : text + " " + std::string(flag.value);
 }
 
+/// Numbers are decimal, however many zeros they begin with, and nothing is no number.
+const CLI::Validator kDecimal(
+    [](std::string& text) {
+      const size_t digits = text.starts_with('-') ? 1 : 0;
+      if (text.size() == digits || text.find_first_not_of("0123456789", digits) != text.npos)
+        return "'" + text + "' is no whole number";
+      text.erase(digits, std::min(text.find_first_not_of('0', digits), text.size() - 1) - digits);
+      return std::string();
+    },
+    "");
+
 CLI::Option* addFlag(CLI::App& app, const CommandFlag& flag) {
   const std::string names = (flag.shortName.size() != 1 ? "" : "-" + std::string(flag.shortName) + ",") + dashed(flag);
   CLI::Option* option = std::visit(
       [&](auto* into) {
         if constexpr (std::is_same_v<decltype(into), bool*>)
           return app.add_flag(names, *into);
+        else if constexpr (std::is_integral_v<std::remove_pointer_t<decltype(into)>>)
+          return app.add_option(names, *into)->transform(kDecimal);
         else
           return app.add_option(names, *into);
       },

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kSampleNs = 2e5;
 constexpr double kEnoughNs = 2e6;    // a run that takes longer is cut to some of its tiles, but where two are compared,
-constexpr int64_t kLeastTiles = 4;   // at least so many
+constexpr int64_t kLeastTiles = 4;   // at least so many for each thread
 constexpr int64_t kManyRuns = 4;     // of a sample, for which one that is not counted is not much
 constexpr int64_t kTilesOfFew = 64;  // one of so many runs first
 constexpr double kHopeless = 2;      // times what is too slow, in a first run, which brings the memory
@@ -40,8 +40,9 @@ double ratioOf(const Portion& candidate, const Portion& usual, int64_t runs, siz
 }
 
 Portion portionOf(const Loaded& loaded, double nanoseconds) {
-  const int64_t tiles =
-      loaded.conditions().wholeGrids ? loaded.tiles() : svod::tilesOfSample(loaded.tiles(), nanoseconds);
+  const int64_t tiles = loaded.conditions().wholeGrids
+                            ? loaded.tiles()
+                            : svod::tilesOfSample(loaded.tiles(), nanoseconds, loaded.conditions().threads);
   return {loaded, tiles};
 }
 
@@ -58,9 +59,9 @@ const Site& settled(std::span<const Site> sites, size_t number) {
 
 }  // namespace
 
-int64_t tilesOfSample(int64_t tiles, double nanoseconds) {
+int64_t tilesOfSample(int64_t tiles, double nanoseconds, int threads) {
   const auto enough = static_cast<int64_t>(std::ceil(static_cast<double>(tiles) * kEnoughNs / nanoseconds));
-  return std::min(tiles, std::max(kLeastTiles, enough));
+  return std::min(tiles, std::max(threads * kLeastTiles, enough));
 }
 
 TrialResult firstRunOf(const Loaded& loaded, double stopAbove) {
@@ -68,7 +69,7 @@ TrialResult firstRunOf(const Loaded& loaded, double stopAbove) {
     const bool isHopeless = stopAbove > 0 && nanoseconds > std::max(kHopeless * stopAbove, kEnoughNs);
     return {isHopeless ? Outcome::Slow : Outcome::Timed, "", nanoseconds, 0, 0, 1};
   };
-  const int64_t all = loaded.tiles(), few = std::max(kLeastTiles, all / kTilesOfFew);
+  const int64_t all = loaded.tiles(), few = std::max(loaded.conditions().threads * kLeastTiles, all / kTilesOfFew);
   if (stopAbove > 0 && !loaded.conditions().wholeGrids && few < all) {
     const TrialResult guess = verdict(loaded.runWatched(few));
     const double taken = guess.nanoseconds * static_cast<double>(few) / static_cast<double>(all);

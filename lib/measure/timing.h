@@ -8,8 +8,9 @@
 
 namespace svod {
 
-/// How many tiles of a kernel are enough to tell how long all of them take, which is `nanoseconds`: 2 ms, and four.
-int64_t tilesOfSample(int64_t tiles, double nanoseconds);
+/// How many tiles of a kernel are enough to tell how long all of them take, which is `nanoseconds`: 2 ms, and four for
+/// each thread that shares them.
+int64_t tilesOfSample(int64_t tiles, double nanoseconds, int threads = 1);
 
 /// A candidate and what it is compared with, on the same buffers. How fast memory is depends on where its pages lie in
 /// the caches, and which of two lists gains from that changes with it: samples are taken in several sites in turns.

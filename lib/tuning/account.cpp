@@ -51,14 +51,19 @@ std::vector<const GraphRecord*> usualPlansOf(const TuningLog& log, std::string_v
 class Launches {
  public:
   Launches(const TuningLog& log, std::string_view compiler) : log_(log) {
-    for (const GraphRecord* r : usualPlansOf(log, compiler))
+    for (const GraphRecord* r : usualPlansOf(log, compiler)) {
+      graphs_[r->target].insert(r->graph);
       for (const auto& [kernel, count] : r->launches) byTarget_[r->target][kernel] += count;
+    }
   }
-  /// Where the log names no usual plan for the target: the greatest of what is said of the kernel.
+  /// Where the log does not name the usual plan of every graph for the target, others may have the kernel: the greatest
+  /// of what is said of it.
   int64_t of(const std::string& kernel, const std::string& target) const {
-    if (const auto known = byTarget_.find(target); known != byTarget_.end()) {
+    const auto known = byTarget_.find(target);
+    if (known != byTarget_.end()) {
       const auto found = known->second.find(kernel);
-      return found == known->second.end() ? 0 : found->second;
+      if (found != known->second.end()) return found->second;
+      if (isWhole(target)) return 0;
     }
     int64_t most = 1;
     for (const KernelRecord& k : log_.kernels)
@@ -67,8 +72,14 @@ class Launches {
   }
 
  private:
+  bool isWhole(const std::string& target) const {
+    const std::set<std::string>& known = graphs_.at(target);
+    return std::ranges::all_of(log_.graphs, [&](const GraphRecord& r) { return known.contains(r.graph); });
+  }
+
   const TuningLog& log_;
   std::map<std::string, std::map<std::string, int64_t>> byTarget_;
+  std::map<std::string, std::set<std::string>> graphs_;  // whose usual plan is known, by target
 };
 
 /// Those of the machine with most records.

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "data/atomic_write.h"
@@ -35,6 +36,32 @@ bool isSomethingElse(std::string_view text, const UnreadLines& unread) {
   return !unread.malformed.empty() || !torn.starts_with(kBegin.substr(0, torn.size()));
 }
 
+/// Until nobody holds it in another way. `how`: of flock().
+Status lock(int file, int how, const std::string& path, const LogLimits& limits) {
+  using Clock = std::chrono::steady_clock;
+  const std::string holder = "another program holds a lock on '" + path + "'";
+  const std::string most = std::to_string(std::lround(limits.waitSeconds)) + " s";
+  const std::string help =
+      how == LOCK_SH ? "it may be `flock` around svodc: leave that out, any number of processes may share a log"
+                     : "it may be svodc tune, which appends to it: wait for its end, or name another --output";
+  const Clock::time_point start = Clock::now();
+  for (bool isSaid = false; ::flock(file, how | LOCK_NB) != 0;) {
+    if (errno != EINTR && errno != EWOULDBLOCK) return {};  // a file system without locks
+    const double waited = std::chrono::duration<double>(Clock::now() - start).count();
+    if (waited >= limits.quietSeconds && !std::exchange(isSaid, true) && limits.says)
+      limits.says({Diag::Io, holder + ": waiting for " + most + " at most", help});
+    if (waited >= limits.waitSeconds) return fail(Diag::Io, holder + " for more than " + most, help);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return {};
+}
+
+bool isNamed(int file, const std::string& path) {
+  struct stat about = {}, named = {};
+  return ::fstat(file, &about) == 0 && ::stat(path.c_str(), &named) == 0 && named.st_ino == about.st_ino &&
+         named.st_dev == about.st_dev;
+}
+
 }  // namespace
 
 Result<TuningLog> readTuningLog(const std::string& path, UnreadLines& unread) {
@@ -48,7 +75,7 @@ Result<TuningLog> readTuningLog(const std::string& path, UnreadLines& unread) {
 }
 
 LogAppender::LogAppender(LogAppender&& other) noexcept
-    : file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)), limits_(other.limits_),
+    : file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)), limits_(std::move(other.limits_)),
       appended_(other.appended_) {}
 
 LogAppender& LogAppender::operator=(LogAppender&& other) noexcept {
@@ -78,35 +105,17 @@ Status LogAppender::reopen() {
     close();
     file_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
     if (file_ < 0) return fail(ioError("cannot open", path_, errno));
-    struct stat about = {}, named = {};
+    struct stat about = {};
     if (::fstat(file_, &about) != 0 || !S_ISREG(about.st_mode))
       return fail(Diag::Io, "'" + path_ + "' is no regular file", "name another file for the tuning log");
-    SVOD_CHECK(lock());
-    // Whoever held it alone may have put another one in its place.
-    if (::stat(path_.c_str(), &named) == 0 && named.st_ino == about.st_ino && named.st_dev == about.st_dev) return {};
+    SVOD_CHECK(lock(file_, LOCK_SH, path_, limits_));
+    if (isNamed(file_, path_)) return {};  // whoever held it alone may have put another one in its place
   }
-}
-
-Status LogAppender::lock() const {
-  using Clock = std::chrono::steady_clock;
-  const std::string help = "it may be `flock` around svodc: leave that out, any number of processes may share a log";
-  const std::string most = std::to_string(std::lround(limits_.waitSeconds)) + " s";
-  const Clock::time_point start = Clock::now();
-  for (bool isSaid = false; ::flock(file_, LOCK_SH | LOCK_NB) != 0;) {
-    if (errno != EINTR && errno != EWOULDBLOCK) return {};  // a file system without locks
-    const double waited = std::chrono::duration<double>(Clock::now() - start).count();
-    if (waited >= limits_.waitSeconds)
-      return fail(Diag::Io, "another program holds a lock on '" + path_ + "' for more than " + most, help);
-    if (waited >= limits_.quietSeconds && !std::exchange(isSaid, true) && limits_.says)
-      limits_.says(
-          {Diag::Io, "another program holds a lock on '" + path_ + "': waiting for " + most + " at most", help});
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return {};
 }
 
 Status LogAppender::append(const TuningRecord& record) {
   const std::string line = toLine(record) + "\n";
+  if (!isNamed(file_, path_)) SVOD_CHECK(reopen());  // somebody moved or removed it: what comes has a file again
   SVOD_CHECK(write(line));
   appended_ += line.size();
   if (appended_ < limits_.every) return {};
@@ -120,8 +129,9 @@ Status LogAppender::shorten() {
   if (::flock(file_, LOCK_EX | LOCK_NB) == 0) {
     UnreadLines unread;
     const Result<TuningLog> log = readTuningLog(path_, unread);
+    // Where nothing can be put in its place, as in folders of others, it stays as long as it is.
     if (log && unread.malformed.empty() && !unread.tornEnd)
-      SVOD_CHECK(writeFileAtomic(path_, toText(pruned(*log, limits_.fastest))));
+      std::ignore = writeFileAtomic(path_, toText(pruned(*log, limits_.fastest)));
   }
   return reopen();
 }
@@ -133,6 +143,20 @@ Status LogAppender::write(const std::string& text) {
   if (written < 0) return fail(ioError("cannot write", path_, errno));
   if (static_cast<size_t>(written) < text.size()) return fail(ioError("cannot write", path_, ENOSPC));
   return {};
+}
+
+Result<LogAlone> LogAlone::of(const std::string& path, const LogLimits& limits) {
+  for (;;) {
+    LogAlone alone;
+    alone.file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (alone.file_ < 0) return fail(ioError("cannot open", path, errno));
+    SVOD_CHECK(lock(alone.file_, LOCK_EX, path, limits));
+    if (isNamed(alone.file_, path)) return alone;
+  }
+}
+
+LogAlone::~LogAlone() {
+  if (file_ >= 0) ::close(file_);
 }
 
 Status LogAppender::flush() {

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "tuning/log.h"
 
@@ -41,7 +42,6 @@ class LogAppender {
  private:
   LogAppender(std::string path, const LogLimits& limits) : path_(std::move(path)), limits_(limits) {}
   Status reopen();
-  Status lock() const;
   Status write(const std::string& text);
   Status shorten();
   void close();
@@ -50,6 +50,20 @@ class LogAppender {
   std::string path_;
   LogLimits limits_;
   uint64_t appended_ = 0;  // bytes since it was looked at
+};
+
+/// A log that there is, for whoever puts another one in its place: as long as this lives nobody appends to it. Errors:
+/// Io, also where another program holds it for too long.
+class LogAlone {
+ public:
+  static Result<LogAlone> of(const std::string& path, const LogLimits& limits = {});
+  LogAlone(LogAlone&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  LogAlone& operator=(LogAlone&&) = delete;
+  ~LogAlone();
+
+ private:
+  LogAlone() = default;
+  int file_ = -1;
 };
 
 }  // namespace svod

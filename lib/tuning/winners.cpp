@@ -24,18 +24,24 @@ struct Standing {
   }
 };
 
+using Lines = std::vector<std::string>;
+
 /// What a compiler takes from a log.
 struct Choices {
-  std::map<std::pair<std::string, std::string>, std::string> opts;                    // by kernel and target
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> decisions;  // by graph and target
+  std::map<std::pair<std::string, std::string>, std::string> opts;  // by kernel and target
+  std::map<std::pair<std::string, std::string>, std::set<Lines>>
+      decisions;  // by graph and target: it takes the best that
+                  // the graph has, which only a compile knows
 
   Choices(const TuningLog& log, std::string_view compiler) {
     for (Winner& w : bestOf(log, compiler)) opts[{w.kernel, w.target}] = std::move(w.opts);
-    for (PlanWinner& w : bestPlansOf(log, compiler)) decisions[{w.graph, w.target}] = std::move(w.decisions);
+    for (const PlanWinner& best : bestPlansOf(log, compiler))
+      for (PlanWinner& w : planWinnersOf(log, best.graph, best.target, compiler))
+        decisions[{w.graph, w.target}].insert(std::move(w.decisions));
   }
   bool are(const GainRecord& r) const {
     const auto plan = decisions.find({r.graph, r.target});
-    if (r.decisions != (plan == decisions.end() ? std::vector<std::string>() : plan->second)) return false;
+    if (plan == decisions.end() ? !r.decisions.empty() : !plan->second.contains(r.decisions)) return false;
     return std::ranges::all_of(r.kernels, [&](const auto& kernel) {
       const auto best = opts.find({kernel.first, r.target});
       return best == opts.end() ? !kernel.second : kernel.second == best->second;

@@ -141,7 +141,10 @@ class Plans(ToolTest):
         self.write({"svod-tuning": 1, "kernel": name, "record": "candidate", **place, "opts": "", "origin": "test", "outcome": "wins",
                     "ratio": 0.1, "ns": 1})
         lists = {(r["kernel"], r["opts"]) for r in self.records("candidate")}
-        self.assertEqual(self.tune("--budget", "20s", "--search", "none")["kernels"], [])
+        done = self.svodc("tune", self.model, "--tuning-log", self.log, "--json", "--budget", "20s", "--search", "none", "--progress", "json")
+        self.assertEqual(json.loads(done.stdout)["kernels"], [])
+        self.assertLessEqual({"begin", "checks", "end"},
+                             {json.loads(line)["progress"] for line in done.stderr.splitlines() if line.startswith("{")})
         self.assertEqual({(r["kernel"], r["opts"]) for r in self.records("candidate")}, lists)  # no other one was tried
         lost = [r for r in self.records("candidate") if r["kernel"] == name and r["opts"] == "" and r["outcome"] == "loses"]
         self.assertTrue(lost)

@@ -162,7 +162,7 @@ class Work(ToolTest):
         self.assertGreater(self.quick_unit()["candidates"], 0)
         log, = self.work.glob("units/*/attempt-1.log")
         text, done = log.read_text(), (log.parent / "done").read_text()
-        for damaged in (None, text + "what\n", text[:len(text) // 2]):
+        for damaged in (None, text + "what\n", text[:len(text) // 2], "\0" * len(text)):
             for each in self.work.glob("units/*/attempt-*.log"):
                 each.unlink()
             (log.parent / "done").write_text(done)

@@ -86,6 +86,7 @@ TEST_CASE("Of a kernel that takes long some tiles are timed") {
   CHECK(tilesOfSample(100, 20e6) == 10);
   CHECK(tilesOfSample(100, 2e9) == 4);
   CHECK(tilesOfSample(2, 2e9) == 2);
+  CHECK(tilesOfSample(100, 2e9, 3) == 12);
   CHECK(tilesOfSample(0, 100) == 0);
   Bench bench;
   CandidateCode code = built(bench.folder, "tiles", "for (int64_t t = begin; t < end; ++t) y[t] = 7;");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -163,4 +164,39 @@ TEST_CASE("Writers that share a log lose nothing and tear nothing") {
   UnreadLines unread;
   CHECK(readTuningLog(path, unread)->candidates.size() == kWriters * kRecords);
   CHECK((unread.malformed.empty() && !unread.tornEnd));
+}
+
+TEST_CASE("What replaces a log waits until nobody appends to it, and who appends finds the new one") {
+  const TempFolder folder;
+  const std::string path = folder / "log";
+  LogLimits limits;
+  limits.quietSeconds = 0, limits.waitSeconds = 0.05;
+  {
+    auto log = LogAppender::open(path);
+    REQUIRE((log && log->append(candidate("a", Outcome::Timed, 0))));
+    const auto early = LogAlone::of(path, limits);
+    REQUIRE(!early);
+    CHECK(early.error()->help.find("svodc tune") != std::string::npos);
+    std::filesystem::remove(path);
+    REQUIRE(log->append(candidate("b", Outcome::Timed, 0)));
+  }
+  UnreadLines unread;
+  CHECK(readTuningLog(path, unread)->candidates.at(0).opts == "b");
+  const auto alone = LogAlone::of(path, limits);
+  REQUIRE(alone);
+  CHECK(!LogAppender::open(path, limits));
+}
+
+TEST_CASE("A log that nothing can be put in place of is appended to, however long it is") {
+  const TempFolder folder;
+  const std::string path =
+      folder / std::string(255, 'l');  // no other name beside it is longer, as that of a new file would be
+  writeText(path, toLine(candidate("a", Outcome::Timed, 0)) + "\n");
+  LogLimits limits;
+  limits.bytes = 10;
+  auto log = LogAppender::open(path, limits);
+  REQUIRE(log);
+  CHECK(log->append(candidate("b", Outcome::Timed, 0)));
+  UnreadLines unread;
+  CHECK(readTuningLog(path, unread)->candidates.size() == 2);
 }

@@ -201,6 +201,10 @@ TEST_CASE("A gain counts while the winners that it was timed with are those of t
   CHECK(gainsOf(log).empty());
   log.gains[0].decisions = plan.decisions;
   CHECK(gainsOf(log).size() == 1);
+  PlanRecord better = plan;  // which the graph may not have: then a compile takes the next ones
+  better.decisions = {"b=1"}, better.ratio = 0.5;
+  log.plans.push_back(better);
+  CHECK(gainsOf(log).size() == 1);
 }
 
 TEST_CASE("Kernels count as often as usual plans run them") {
@@ -220,6 +224,9 @@ TEST_CASE("Kernels count as often as usual plans run them") {
   CHECK(launches() == 2);  // this compiler makes another plan of the first
   log.graphs = {{std::string(32, 'b'), "two", "t", "this", {}, {{std::string(32, '1'), 1}}}};
   CHECK(launches() == 0);
+  log.graphs.push_back({std::string(32, 'c'), "three"});
+  CHECK(launches() == 3);  // the third may have it
+  log.graphs.pop_back();
   CHECK(accountsOf(log, "this").at(0).before() == 0);
   const GraphAccount graph = graphAccountsOf(log, "this").at(0);
   CHECK((graph.name == "two" && graph.kernels == 1 && graph.winners == 0 && graph.isUsual && graph.gains.empty()));

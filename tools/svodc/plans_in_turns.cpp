@@ -243,7 +243,7 @@ KernelsInPlan timeKernelsInPlans(const PlanPair& pair, double seconds) {
     return Json{{"kernels", kernels},
                 {"warm", warm.whole.ratio()},
                 {"cold", cold.whole.ratio()},
-                {"slower", isSlower(warm.whole) || outweighs(warm.whole, cold.whole)},
+                {"slower", warm.whole.loses() || (cold.whole.loses() && outweighs(warm.whole, cold.whole))},
                 {"ns", turns.otherMedian()}};
   });
   KernelsInPlan all;

@@ -93,7 +93,7 @@ class PlanCheck {
         SVOD_TRY(lost, record(winners, times, checked.name));
       }
       checked.checked = winners.size(), checked.dropped += lost;
-      if (times.problem.empty() && lost == 0 && decided) {
+      if (times.problem.empty() && lost == 0 && decided && !isAskedFor(*decided, base)) {
         times = timedWithUsual(*tuned, graph, base, secondsLeft());
         lost = times.problem.empty() && times.isSlower ? 1 : 0, checked.dropped += lost;
         if (lost > 0) SVOD_CHECK(dropDecisions(*decided, times, checked.name));
@@ -135,6 +135,13 @@ class PlanCheck {
       if (tuned || tuned.error()->diag != Diag::Usage) return {std::move(winner), std::move(tuned)};
     }
     return {std::nullopt, buildTuned(request_, place_, graph, base, log_)};
+  }
+  /// Whether something else is asked for than some of them, so that they did not run.
+  static bool isAskedFor(const PlanWinner& decided, const Asked& base) {
+    return std::ranges::any_of(decided.decisions, [&](const std::string& line) {
+      const Result<Decision> decision = parseDecision(line);
+      return decision && base.contains(decision->name);
+    });
   }
   static Asked askedWith(const std::optional<PlanWinner>& decided, Asked asked) {
     if (!decided) return asked;

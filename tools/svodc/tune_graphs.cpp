@@ -121,7 +121,7 @@ Status recordGraphs(const std::deque<BuildResult>& builds, const Request& reques
                             tuningCompiler(),
                             linesOf(Asked(asked.begin(), asked.end())),
                             launchesOf(*build.compilation)};
-    if (std::ranges::find(log.graphs, graph) != log.graphs.end()) continue;
+    if (graph.launches.empty() || std::ranges::find(log.graphs, graph) != log.graphs.end()) continue;
     SVOD_CHECK(appender.append(graph));
     log.graphs.push_back(graph);
   }

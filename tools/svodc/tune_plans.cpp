@@ -172,8 +172,9 @@ Result<TunedGraph> tuneGraph(GraphPlans& plans, const std::string& name, const B
   for (const PlanWinner& winner : planWinnersOf(log, hash, place.target, place.compiler))
     if (std::optional<Asked> asked = askedFrom(winner.decisions)) hints.push_back(std::move(*asked));
   const auto record = [&](const PlanCandidate& candidate, const TrialResult& verdict) {
-    log.plans.push_back(recordOf(candidate, verdict, hash, place));
-    return appender.append(log.plans.back());
+    const PlanRecord record = recordOf(candidate, verdict, hash, place);
+    if (verdict.outcome != Outcome::Started) log.plans.push_back(record);  // it ends while this process lives
+    return appender.append(record);
   };
   SVOD_TRY(tuned.result, searchPlans(plans, base, hints, {}, knownPlans(log, hash, place), record));
   return tuned;

@@ -108,12 +108,11 @@ size_t TuneProgress::kernelsDone() const {
 }
 
 void TuneProgress::show(const char* event) {
-  if (rows_.empty()) return;
   shown_ = TuneClock::now();
   if (form_ == ProgressForm::Json)
     console_.event(json(event));
-  else
-    console_.progress(text());
+  else if (!rows_.empty() || !doing_.empty())
+    console_.progress(rows_.empty() ? doing_ : text());
 }
 
 std::string TuneProgress::text() const {
@@ -140,7 +139,7 @@ std::string TuneProgress::kernelText(size_t room) const {
 }
 
 std::string TuneProgress::json(const char* event) const {
-  const Row& row = rows_[at_];
+  const Row row = rows_.empty() ? Row() : rows_[at_];  // where graphs alone are checked there is none
   nlohmann::ordered_json line = {
       {"progress", event},
       {"kernel", row.name},

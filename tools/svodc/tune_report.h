@@ -13,7 +13,7 @@ namespace svod {
 Document describe(const std::vector<Tuned>& all, const std::vector<TunedGraph>& graphs,
                   const std::vector<CheckedGraph>& checks, const std::string& log);
 
-/// As JSON, or as text: of `width` columns (0: any), without what is for programs alone.
+/// As JSON, or as text: as wide as the console, without what is for programs alone.
 std::string tuneText(Document document, const Request& request, const Console& console);
 
 }  // namespace svod

@@ -12,15 +12,6 @@ namespace svod {
 
 namespace {
 
-Result<TuningLog> logOf(const std::vector<std::string>& paths, Console& console) {
-  std::vector<TuningLog> logs;
-  for (const std::string& path : paths) {
-    SVOD_TRY(TuningLog log, readTuningLog(path, console));
-    logs.push_back(std::move(log));
-  }
-  return merged(logs);
-}
-
 size_t compiledAhead(const std::string& folder, const TuneUnit& unit) {
   const CodeStore store(codeFolder(folder, unit));
   size_t count = 0;
@@ -57,7 +48,7 @@ Result<int> showWork(const Request& request, Console& console) {
   for (size_t i = 0; i < work.units.size(); ++i) {
     const TuneUnit& unit = work.units[i];
     const std::vector<std::string> attempts = attemptsOf(folder, unit);
-    SVOD_TRY(const TuningLog log, logOf(attempts, console));
+    SVOD_TRY(const TuningLog log, readAttempts(attempts, console));
     const UnitState state = stateOf(folder, unit);
     ++counts[state];
     if (state == UnitState::Damaged)

@@ -51,7 +51,7 @@ Result<std::string> claimAttempt(const std::string& folder, const TuneUnit& unit
 std::string codeFolder(const std::string& folder, const TuneUnit& unit);
 Status markDone(const std::string& folder, const TuneUnit& unit, const std::string& attempt);
 
-/// Damaged: it was done, and since then a log of it got lost or was changed.
+/// Damaged: it was done, and since then a log of it got lost, or that of the attempt that ended it was changed.
 enum class UnitState { Open, Started, Done, Damaged };
 std::string_view nameOf(UnitState state);
 UnitState stateOf(const std::string& folder, const TuneUnit& unit);

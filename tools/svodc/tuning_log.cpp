@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "driver/tuned_opts.h"
 #include "options.h"
@@ -11,7 +12,6 @@
 #include "report/tuning_page.h"
 #include "support/suggest.h"
 #include "tune_units.h"
-#include "tuning/log_file.h"
 
 namespace svod {
 
@@ -107,6 +107,12 @@ Result<const Action*> actionOf(const Request& request) {
 
 }  // namespace
 
+LogLimits waitingWith(Console& console) {
+  LogLimits limits;
+  limits.says = [&console](const Error& wait) { console.warn(wait); };
+  return limits;
+}
+
 Result<TuningLog> readTuningLog(const std::string& path, Console& console) {
   UnreadLines unread;
   SVOD_TRY(TuningLog log, readTuningLog(path, unread));
@@ -121,20 +127,34 @@ Result<TuningLog> readTuningLog(const std::string& path, Console& console) {
   return log;
 }
 
-Result<TuningLog> readLogs(const std::string& path, Console& console) {
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored)) return readTuningLog(path, console);
-  SVOD_CHECK(readTuneWork(path));  // another folder is none of logs
+Result<TuningLog> readAttempts(std::span<const std::string> paths, Console& console) {
   std::vector<TuningLog> logs;
-  for (const std::string& file : logsIn(path)) {
-    SVOD_TRY(TuningLog log, readTuningLog(file, console));
-    logs.push_back(std::move(log));
+  for (const std::string& path : paths) {
+    Result<TuningLog> log = readTuningLog(path, console);
+    if (!log && log.error()->diag != Diag::Syntax) return log;
+    if (log)
+      logs.push_back(std::move(*log));
+    else
+      console.warn(log.error());
   }
   return merged(logs);
 }
 
+Result<TuningLog> readLogs(const std::string& path, Console& console) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return readTuningLog(path, console);
+  SVOD_CHECK(readTuneWork(path));  // another folder is none of logs
+  return readAttempts(logsIn(path), console);
+}
+
 Result<int> runLog(const Request& request, Console& console) {
   SVOD_TRY(const Action* const action, actionOf(request));
+  std::optional<LogAlone> alone;  // from before it is read: a tune that appends to it would lose what comes between
+  if (std::error_code ignored;
+      action->writes == &kLog && std::filesystem::is_regular_file(request.flags.output, ignored)) {
+    SVOD_TRY(LogAlone held, LogAlone::of(request.flags.output, waitingWith(console)));
+    alone.emplace(std::move(held));
+  }
   Logs logs;
   for (size_t i = 1; i < request.files.size(); ++i) {
     SVOD_TRY(TuningLog log, readLogs(request.files[i], console));
