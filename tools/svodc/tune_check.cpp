@@ -108,7 +108,6 @@ class PlanCheck {
 
   Status recordGain(const BuildResult& tuned, const Asked& base, const std::optional<PlanWinner>& decided,
                     const KernelsInPlan& times) {
-    const auto rounded = [](double ratio) { return std::round(ratio * 1e4) / 1e4; };
     const TunePlace& here = settings_.place;
     GainRecord r;
     r.graph = graphHash(tuned.model), r.target = here.target, r.machine = here.planMachine, r.compiler = here.compiler;
@@ -119,7 +118,7 @@ class PlanCheck {
       const std::vector<Winner> winners = winnersOf(log_, hash, r.target, r.compiler);
       r.kernels[hash] = winners.empty() ? std::nullopt : std::optional(winners.front().opts);
     }
-    r.usual = std::round(times.otherNs), r.warm = rounded(times.warm), r.cold = rounded(times.cold);
+    r.usual = std::round(times.otherNs), r.warm = roundedRatio(times.warm), r.cold = roundedRatio(times.cold);
     SVOD_CHECK(appender_.append(r));
     log_.gains.push_back(std::move(r));
     return {};
@@ -155,7 +154,7 @@ class PlanCheck {
     PlanRecord r;
     r.graph = decided.graph, r.target = decided.target, r.decisions = decided.decisions, r.origin = kWhere;
     r.machine = settings_.place.planMachine, r.compiler = settings_.place.compiler;
-    r.outcome = Outcome::Loses, r.ratio = std::round(std::max(whole.warm, whole.cold) * 1e4) / 1e4;
+    r.outcome = Outcome::Loses, r.ratio = roundedRatio(std::max(whole.warm, whole.cold));
     r.reason = timesIn(graph, whole.warm, whole.cold);
     SVOD_CHECK(appender_.append(r));
     log_.plans.push_back(std::move(r));
@@ -196,7 +195,7 @@ class PlanCheck {
       CandidateRecord r = recordOf(winner);
       r.reason = timesIn(graph, time.warm, time.cold);
       if (time.isSlower) losers_.insert(winner.hash);
-      if (time.isSlower) r.outcome = Outcome::Loses, r.ratio = std::round(std::max(time.warm, time.cold) * 1e4) / 1e4;
+      if (time.isSlower) r.outcome = Outcome::Loses, r.ratio = roundedRatio(std::max(time.warm, time.cold));
       dropped += time.isSlower ? 1 : 0;
       SVOD_CHECK(appender_.append(r));
       log_.candidates.push_back(std::move(r));

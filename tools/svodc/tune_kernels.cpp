@@ -72,7 +72,7 @@ CandidateRecord recordOf(const Candidate& candidate, const TrialResult& verdict,
   r.decisions = place.decisions;
   r.outcome = verdict.outcome, r.reason = verdict.reason;
   r.nanoseconds = std::round(verdict.nanoseconds * 10) / 10;
-  r.noise = std::round(verdict.noise * 1e4) / 1e4, r.ratio = std::round(verdict.ratio * 1e4) / 1e4;
+  r.noise = roundedRatio(verdict.noise), r.ratio = roundedRatio(verdict.ratio);
   if (verdict.ulp) r.ulp = std::round(*verdict.ulp * 100) / 100;
   r.runs = verdict.runs, r.number = verdict.outcome == Outcome::Started ? 0 : place.number;
   return r;
@@ -92,5 +92,7 @@ std::string machineText() {
   return hostVendor() + ", " + std::to_string(processors) + (processors == 1 ? " processor" : " processors") +
          ", caches of " + kib(caches.l1) + ", " + kib(caches.l2) + " and " + kib(caches.l3) + " KiB";
 }
+
+double roundedRatio(double ratio) { return std::round(ratio * 1e4) / 1e4; }
 
 }  // namespace svod

@@ -48,4 +48,7 @@ std::string shortName(const std::string& name, size_t longest);
 /// This machine in a few words, whichever of its processors this process may use.
 std::string machineText();
 
+/// As records say ratios: with four places, which is finer than any noise.
+double roundedRatio(double ratio);
+
 }  // namespace svod

@@ -151,7 +151,7 @@ PlanRecord recordOf(const PlanCandidate& candidate, const TrialResult& verdict, 
   r.graph = graph, r.target = place.target, r.machine = place.planMachine, r.compiler = place.compiler;
   r.decisions = linesOf(candidate.asked), r.origin = candidate.origin, r.predicted = std::round(candidate.predicted);
   r.outcome = verdict.outcome, r.reason = verdict.reason, r.nanoseconds = std::round(verdict.nanoseconds);
-  r.noise = std::round(verdict.noise * 1e4) / 1e4, r.ratio = std::round(verdict.ratio * 1e4) / 1e4;
+  r.noise = roundedRatio(verdict.noise), r.ratio = roundedRatio(verdict.ratio);
   r.runs = verdict.runs;
   return r;
 }
