@@ -41,12 +41,13 @@ std::string flagForm(const CommandFlag& flag) {
   return flag.value.empty() ? text : text + " " + std::string(flag.value);
 }
 
-/// Numbers are decimal, however many zeros they begin with, and nothing is no number.
+/// Numbers are decimal, however many zeros they begin with, and nothing is no number. Refused texts stand behind " = ",
+/// as in CLI11's own messages of conversions: explained() reads both.
 const CLI::Validator kDecimal(
     [](std::string& text) {
       const size_t digits = text.starts_with('-') ? 1 : 0;
       if (text.size() == digits || text.find_first_not_of("0123456789", digits) != text.npos)
-        return "'" + text + "' is no whole number";
+        return "no whole number = " + text;
       text.erase(digits, std::min(text.find_first_not_of('0', digits), text.size() - 1) - digits);
       return std::string();
     },
