@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 
 #include "support/suggest.h"
@@ -45,10 +46,11 @@ std::string flagForm(const CommandFlag& flag) {
 /// as in CLI11's own messages of conversions: explained() reads both.
 const CLI::Validator kDecimal(
     [](std::string& text) {
-      const size_t digits = text.starts_with('-') ? 1 : 0;
-      if (text.size() == digits || text.find_first_not_of("0123456789", digits) != text.npos)
-        return "no whole number = " + text;
-      text.erase(digits, std::min(text.find_first_not_of('0', digits), text.size() - 1) - digits);
+      int64_t number = 0;
+      const char* end = text.data() + text.size();
+      const auto read = std::from_chars(text.data(), end, number);
+      if (read.ec != std::errc() || read.ptr != end) return "no whole number of 64 bits = " + text;
+      text = std::to_string(number);
       return std::string();
     },
     "");

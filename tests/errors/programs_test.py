@@ -188,7 +188,8 @@ class Compiling(Case):
         self.refused(code, "svodc", "compile", "graph.svod", "-o", "new", *words, says=says, **options)
 
     def test_usage(self):
-        for words, says in ((["--numeric", "fast"], "did you mean '--numerics'?"), (["-j"], "-j, --jobs N"), (["-j", "x"], "not 'x'"),
+        for words, says in ((["--numeric", "fast"], "did you mean '--numerics'?"), (["-j"], "-j, --jobs N"), (["-j", "x"], "not 'x'"), (["-j", ""], "not ''"),
+                            (["-j", "0x10"], "not '0x10'"), (["-j", "9" * 20], "not '99999"),
                             (["--disable-rule", "add-zerro"], "--disable-rule"), (["--target", "gpu"], "cpu, c, cuda"), (["again"], "'again'")):
             with self.subTest(words=words):
                 self.compile("usage", *words, says=says)

@@ -32,6 +32,14 @@ class Links(unittest.TestCase):
                     self.assertTrue((ROOT / path).exists())
 
 
+    def test_headings_and_paragraphs_appear_once(self):
+        for page in PAGES:
+            lines = [line for line in page.read_text().splitlines() if line.startswith("## ") or len(line) > 100]
+            for line in set(lines):
+                with self.subTest(page=page.name, line=line):
+                    self.assertEqual(lines.count(line), 1)
+
+
 class Coverage(unittest.TestCase):
     def test_rows_are_complete_and_name_real_tests(self):
         lines = (ROOT / "docs/coverage.md").read_text().splitlines()
