@@ -12,4 +12,11 @@ inline Caps avx512() {
   return caps;
 }
 
+/// Vectors of 32 bytes; all else as of any processor.
+inline Caps avx2() {
+  Caps caps;
+  caps.vectorBytes = 32;
+  return caps;
+}
+
 }  // namespace svod

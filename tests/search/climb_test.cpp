@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "opts/kernels.h"
+#include "opts/machines.h"
 #include "search/climb.h"
 
 using namespace svod;
@@ -12,11 +13,7 @@ namespace {
 
 struct Kernel {
   Graph graph;
-  Caps caps = [] {
-    Caps c;
-    c.vectorBytes = 32;
-    return c;
-  }();
+  Caps caps = avx2();
   Moves moves{graph, buildMatmul(graph, {24, 32, 16}), caps};
   Candidate plain = *moves.candidate({}, "no opts");
 };

@@ -7,6 +7,7 @@
 #include "choose/choose.h"
 #include "ir/text.h"
 #include "opts/kernels.h"
+#include "opts/machines.h"
 #include "search/moves.h"
 #include "search/neighbours.h"
 #include "search/search.h"
@@ -14,12 +15,6 @@
 using namespace svod;
 
 namespace {
-
-Caps caps() {
-  Caps caps;
-  caps.vectorBytes = 32;
-  return caps;
-}
 
 /// A machine whose times are those of the cost model, but for what its features say: always in the same way.
 class BiasedMeasure : public Measure {
@@ -73,7 +68,7 @@ Search searched(const Sizes& sizes, SearchOptions options, size_t most) {
   options.mutants = 60, options.survivors = 8, options.patience = 1000;
   Search search;
   const auto result =
-      svod::search(g, sink, caps(), measure, options, {}, {}, [&](const Candidate& c, const TrialResult& v) {
+      svod::search(g, sink, avx2(), measure, options, {}, {}, [&](const Candidate& c, const TrialResult& v) {
         CandidateRecord r;
         r.kernel = kHash, r.target = "target", r.machine = "machine", r.compiler = "compiler";
         r.opts = c.text, r.origin = c.origin, r.outcome = v.outcome, r.nanoseconds = v.nanoseconds, r.ratio = v.ratio;
@@ -91,7 +86,7 @@ TuningLog logOf(const Sizes& sizes, const Search& search) {
 }
 
 Neighbours neighboursIn(const TuningLog& log, UOp sink, const std::string& hash = std::string(32, '2')) {
-  return neighboursOf({sink, hash, "target", "machine"}, caps(), log);
+  return neighboursOf({sink, hash, "target", "machine"}, avx2(), log);
 }
 
 }  // namespace
@@ -165,8 +160,8 @@ TEST_CASE("Neighbours are of the same class, nearest first, and never the kernel
   CHECK(!neighboursIn(log, matmul).hints.empty());
   CHECK(neighboursIn(log, matmul, kHash).hints.empty());
   CHECK(neighboursIn(log, buildSoftmax(g, {24, 32, 16})).hints.empty());
-  CHECK(neighboursOf({matmul, "", "other target", "machine"}, caps(), log).hints.empty());
-  const Neighbours elsewhere = neighboursOf({matmul, "", "target", "other machine"}, caps(), log);
+  CHECK(neighboursOf({matmul, "", "other target", "machine"}, avx2(), log).hints.empty());
+  const Neighbours elsewhere = neighboursOf({matmul, "", "target", "other machine"}, avx2(), log);
   CHECK((!elsewhere.hints.empty() && elsewhere.correction.samples() == 0));
 
   Graph far;
