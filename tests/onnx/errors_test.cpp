@@ -4,7 +4,6 @@
 
 #include "common/temp_folder.h"
 #include "data/npy.h"
-#include "onnx/op_table.h"
 #include "onnx/problem_list.h"
 #include "onnx_maker.h"
 
@@ -281,22 +280,4 @@ TEST_CASE("an If of values with an error says nothing of its own") {
   const std::vector<Error> errors = m.import().errors;
   REQUIRE(errors.size() == 1);
   CHECK(errors[0]->message.find("Nonesuch") == 0);
-}
-
-TEST_CASE("names of ONNX models end in .onnx, also in capitals") {
-  for (const char* name : {"m.onnx", "M.ONNX", "a/b.Onnx", ".onnx"}) CHECK(isOnnxPath(name));
-  for (const char* name : {"onnx", "m.onnx.svod", "m.pb", ""}) CHECK_FALSE(isOnnxPath(name));
-}
-
-TEST_CASE("rows of the table are well formed") {
-  for (size_t i = 0; i < allOnnxOps().size(); ++i) {
-    const OnnxOp& op = allOnnxOps()[i];
-    INFO(op.name << " " << op.since);
-    CHECK(op.since >= 1);
-    CHECK(op.minInputs <= op.maxInputs);
-    CHECK((op.lower != nullptr) == op.graphOp.empty());
-    if (!op.graphOp.empty()) CHECK(findGraphOp(op.graphOp) != nullptr);
-    CHECK(findOnnxOp(op.name, op.since) == &op);
-    if (i > 0) CHECK((allOnnxOps()[i - 1].name != op.name || allOnnxOps()[i - 1].since < op.since));
-  }
 }

@@ -273,3 +273,8 @@ TEST_CASE("external data is found beside the model") {
   writeText(folder / "m.onnx", m.bytes());
   CHECK(importOnnx(folder / "m.onnx").errors.at(0)->diag == Diag::BadWeights);
 }
+
+TEST_CASE("names of ONNX models end in .onnx, also in capitals") {
+  for (const char* name : {"m.onnx", "M.ONNX", "a/b.Onnx", ".onnx"}) CHECK(isOnnxPath(name));
+  for (const char* name : {"onnx", "m.onnx.svod", "m.pb", ""}) CHECK_FALSE(isOnnxPath(name));
+}

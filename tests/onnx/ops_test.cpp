@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "onnx/op_table.h"
 #include "onnx_maker.h"
 #include "onnx_run.h"
 
@@ -240,4 +241,17 @@ TEST_CASE("amounts of the run, with a declared result") {
   pad.input("x", {"3"}).input("pads", {"2"}, kInt64).floats("fill", {}, {9}).shapedOutput("y", {4});
   pad.node("Pad", {"x", "pads", "fill"}, {"y"});
   CHECK(run(pad.import()) == f32({4}, {0, 1, 2, 9}));
+}
+
+TEST_CASE("rows of the table are well formed") {
+  for (size_t i = 0; i < allOnnxOps().size(); ++i) {
+    const OnnxOp& op = allOnnxOps()[i];
+    INFO(op.name << " " << op.since);
+    CHECK(op.since >= 1);
+    CHECK(op.minInputs <= op.maxInputs);
+    CHECK((op.lower != nullptr) == op.graphOp.empty());
+    if (!op.graphOp.empty()) CHECK(findGraphOp(op.graphOp) != nullptr);
+    CHECK(findOnnxOp(op.name, op.since) == &op);
+    if (i > 0) CHECK((allOnnxOps()[i - 1].name != op.name || allOnnxOps()[i - 1].since < op.since));
+  }
 }

@@ -1,0 +1,107 @@
+// Sizes of inputs: bounds that let an axis be empty, names that meet, and what an op asks of them.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "onnx_maker.h"
+#include "onnx_run.h"
+
+using namespace svod;
+
+TEST_CASE("an axis that may be empty is reversed") {
+  for (const char* columns : {"0:4", "0:1"})
+    for (int64_t start : {-1, 2, -3})
+      for (int64_t end : {0, -2, -9}) {
+        OnnxMaker m;
+        m.input("x", {"h"}).output("y").ints("start", {1}, {start}).ints("end", {1}, {end});
+        m.ints("axis", {1}, {0}).ints("step", {1}, {-1});
+        m.node("Slice", {"x", "start", "end", "axis", "step"}, {"y"});
+        LoadOptions bounds;
+        bounds.variables.push_back(parseVariableOption(std::string("h=") + columns).value());
+        OnnxImport import = m.import(bounds);
+        for (int64_t h : {0, 1, 4}) {
+          if (h > columns[2] - '0') continue;
+          INFO(start << " to " << end << " of " << h);
+          const int64_t first = std::clamp<int64_t>(start < 0 ? start + h : start, 0, std::max<int64_t>(h - 1, 0));
+          const int64_t last = end < 0 ? std::max<int64_t>(end + h, -1) : std::min(end, h - 1);
+          HostTensor y = run(import, {{"h", h}});
+          REQUIRE(y.dims == std::vector<int64_t>{h == 0 ? 0 : std::max<int64_t>(first - last, 0)});
+          for (int64_t i = 0; i < y.numel(); ++i) CHECK(y.at(i).asFloat() == static_cast<double>(first - i));
+        }
+      }
+}
+
+TEST_CASE("an axis that may be empty is resized") {
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    for (float scale : {0.5f, 1.5f, 2.f}) {
+      OnnxMaker m(18);
+      m.input("x", {"1", "2", "h"}).output("y").floats("scales", {3}, {1, 1, scale});
+      addAttribute(m.node("Resize", {"x", "", "scales"}, {"y"}), "mode", std::string(mode));
+      auto sized = [&](const std::string& h) {
+        LoadOptions options;
+        options.variables.push_back(parseVariableOption("h=" + h).value());
+        return m.import(options);
+      };
+      OnnxImport import = sized("0:9");
+      CHECK(run(import, {{"h", 0}}).dims == std::vector<int64_t>{1, 2, 0});
+      for (int64_t h : {2, 5, 9}) {
+        INFO(mode << " by " << scale << " of " << h);
+        HostTensor got = run(import, {{"h", h}}), wanted = run(sized(std::to_string(h)));
+        REQUIRE(got.dims == wanted.dims);
+        for (int64_t i = 0; i < got.numel(); ++i)
+          CHECK(got.at(i).asFloat() == Approx(wanted.at(i).asFloat()).margin(1e-5));
+      }
+    }
+}
+
+TEST_CASE("sizes under two names with bounds meet, and a run in which they differ says so") {
+  for (std::string op : {"Add", "MatMul", "Concat", "Where"}) {
+    OnnxMaker m;
+    m.input("x", {"n", "h"}).output("y");
+    m.input("z", op == "MatMul" ? OnnxMaker::Names{"k", "2"} : OnnxMaker::Names{"m", "k"});
+    if (op == "Where") m.node("Greater", {"x", "z"}, {"c"});
+    auto& node = m.node(op, op == "Where" ? OnnxMaker::Names{"c", "x", "z"} : OnnxMaker::Names{"x", "z"}, {"y"});
+    if (op == "Concat") addAttribute(node, "axis", int64_t{0});
+    INFO(op);
+    LoadOptions bounds;  // without them two names would be taken for one
+    for (const std::string name : {"n", "h", "k", "m"})
+      if (name != "m" || op != "MatMul") bounds.variables.push_back(parseVariableOption(name + "=1:64").value());
+    OnnxImport import = m.import(bounds);
+    for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
+    REQUIRE(import.model);
+    CHECK(run(import, {{"n", 3}, {"m", 3}, {"h", 4}, {"k", 4}}).numel() > 0);
+    CHECK(m.convert(bounds));
+    ModelBindings bindings;
+    bindings.variables = {{"n", 3}, {"m", 3}, {"h", 4}, {"k", 5}};
+    for (const ModelPort& port : import.model->ports) {
+      bindings.ports.emplace_back();
+      if (port.kind != PortKind::Input) continue;
+      std::vector<int64_t> dims;
+      for (UOp d : port.buffer.shape())
+        dims.push_back(d.isConst() ? d.constInt() : bindings.variables.at(std::string(d.argAs<VarArg>().name)));
+      bindings.ports.back() = HostTensor::zeros(port.buffer.dtype(), dims);
+    }
+    Result<std::vector<HostTensor>> wrong = interpret(*import.model, bindings);
+    REQUIRE(!wrong);
+    CHECK(wrong.error()->message.find("the sizes") != std::string::npos);
+  }
+}
+
+TEST_CASE("TopK of a free size: it has k elements or more, unless its bounds say otherwise; then runs say so") {
+  OnnxMaker m;
+  m.input("x", {"n"}).output("y").ints("k", {1}, {5});
+  m.node("TopK", {"x", "k"}, {"y", "i"});
+  OnnxImport free = m.import();
+  for (const Error& e : free.errors) UNSCOPED_INFO(toText(e));
+  REQUIRE(free.model);
+  REQUIRE(free.model->variables.size() == 1);
+  CHECK(free.model->variables[0].bounds().min == 5);
+  CHECK(free.model->equalSizes.empty());
+  LoadOptions bounds;
+  bounds.variables.push_back(parseVariableOption("n=1:9").value());
+  OnnxImport bound = m.import(bounds);
+  REQUIRE(bound.model);
+  CHECK(bound.model->equalSizes.size() == 1);
+  CHECK(run(bound, {{"n", 5}}).dims == std::vector<int64_t>{5});
+  CHECK(m.convert(bounds));
+}
