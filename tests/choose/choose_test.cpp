@@ -29,6 +29,12 @@ std::string chosen(UOp (*build)(Graph&, const Sizes&), const Sizes& sizes, const
   return toText(opts);
 }
 
+Caps strictly() {
+  Caps caps = avx512();
+  caps.numerics = Numerics::Strict;
+  return caps;
+}
+
 }  // namespace
 
 TEST_CASE("Every choice says why") {
@@ -49,9 +55,9 @@ TEST_CASE("Every choice says why") {
       }
 }
 
-TEST_CASE("What the heuristic chooses") {
-  Caps caps = avx512(), strict = caps, sse;
-  strict.numerics = Numerics::Strict;
+TEST_CASE("What the heuristic chooses for products of matrices") {
+  const Caps caps = avx512();
+  const Caps sse;
   CHECK(chosen(buildMatmul, {512, 512, 512}, caps) ==
         "tile(n1,64) order(n1.o,n0) pack(2,k0,n1.i) vector(p2.n1.i,16) upcast(p2.n1.i,4) upcast(n0,6) "
         "vector(n1.i,16) upcast(n1.i,4) unroll(k0,2) thread(n1.o,1) thread(n0,22)");
@@ -69,9 +75,13 @@ TEST_CASE("What the heuristic chooses") {
   CHECK(chosen(buildGroups, {64, 64, 64}, caps) ==
         "tile(n0,64) tile(n1,32) order(n1.o,n0.i) upcast(n0.i,8) vector(n1.i,16) upcast(n1.i,2)");
   CHECK_THAT(chosen(buildGroups, {2, 64, 64}, caps), !Catch::StartsWith("tile"));  // too few rows share a group
-  CHECK(chosen(buildMatmul, {512, 512, 512}, strict) ==
+  CHECK(chosen(buildMatmul, {512, 512, 512}, strictly()) ==
         "tile(n1,64) order(n1.o,n0) pack(2,k0,n1.i) vector(p2.n1.i,16) upcast(p2.n1.i,4) upcast(n0,6) "
         "vector(n1.i,16) upcast(n1.i,4) unroll(k0,2) thread(n1.o,1) thread(n0,22)");
+}
+
+TEST_CASE("What the heuristic chooses for products whose rows lie across memory") {
+  const Caps caps = avx512();
   CHECK(chosen(buildMatmulAcross, {1024, 1024, 1024}, caps) ==
         "tile(n0,132) tile(n1,64) order(n1.o,n0.i) pack(2,k0,n1.i) vector(p2.n1.i,16) upcast(p2.n1.i,4) "
         "pack(1,n0.i,k0) vector(p1.k0,16) upcast(p1.n0.i,16) upcast(n0.i,6) vector(n1.i,16) upcast(n1.i,4) "
@@ -80,12 +90,45 @@ TEST_CASE("What the heuristic chooses") {
   CHECK_THAT(chosen(buildMatmulAcross, {512, 512, 65536}, caps), Catch::StartsWith("tile(k0,512) tile(n0,132) ") &&
                                                                      Catch::Contains("pack(1,") &&
                                                                      Catch::Contains("kblock("));
-  CHECK_THAT(chosen(buildMatmulAcross, {1024, 512, 16384}, strict),
+  CHECK_THAT(chosen(buildMatmulAcross, {1024, 512, 16384}, strictly()),
              Catch::StartsWith("tile(n0,64) ") && Catch::Contains("pack(1,"));
   for (int64_t terms : {32768, 524288})
-    CHECK_THAT(chosen(buildMatmulAcross, {512, 512, terms}, strict), !Catch::Contains("pack(1,"));
+    CHECK_THAT(chosen(buildMatmulAcross, {512, 512, terms}, strictly()), !Catch::Contains("pack(1,"));
   for (Sizes s : {Sizes{1024, 1024, 64}, Sizes{64, 1024, 1024}, Sizes{1024, 16, 1024}})  // few terms, rows, columns
     CHECK_THAT(chosen(buildMatmulAcross, s, caps), !Catch::Contains("pack(1,"));
+}
+
+TEST_CASE("What the heuristic chooses for rows that are read several times") {
+  const Caps caps = avx512();
+  CHECK(chosen(buildSoftmax, {512, 512, 0}, caps) ==
+        "share(n1,k0,k1) vector(n1,16) upcast(n1,4) vector(k0,16) acc(k0,8) vector(r.n1,16) upcast(r.n1,4) "
+        "vector(k1,16) acc(k1,8) thread(n0,1)");
+  CHECK(chosen(buildSoftmax, {512, 512, 0}, strictly()) ==
+        "share(n1,k0,k1) vector(n1,16) upcast(n1,4) vector(r.n1,16) upcast(r.n1,4) thread(n0,1)");
+  CHECK(chosen(buildAttention, {512, 64, 64}, caps) ==
+        "tile(n0,32) hold(s0,n0.i) hold(s1,h.n0.i) hold(k2,n0.i) pack(1,k0,h.h.n0.i) "
+        "vector(p1.h.h.n0.i,16) upcast(p1.k0,16) upcast(s1,10) vector(h.h.n0.i,16) upcast(h.h.n0.i,2) "
+        "order(h.n0.i,s0) vector(h.n0.i,16) upcast(h.n0.i,2) vector(h_2.n0.i,16) upcast(h_2.n0.i,2) "
+        "upcast(n0.i,8) vector(n1,16) upcast(n1,2) thread(n0.o,1)");
+  CHECK_THAT(chosen(buildAttention, {512, 64, 64}, strictly()), Catch::Contains("hold("));
+  CHECK_THAT(chosen(buildAttention, {8, 64, 64}, caps), !Catch::Contains("hold("));  // fewer rows than lanes
+}
+
+TEST_CASE("What the heuristic chooses for streams and sums") {
+  const Caps caps = avx512();
+  CHECK(chosen(buildAdd, {1000, 1000, 0}, caps) ==
+        "merge(n0,n1) vector(n0+n1,16) upcast(n0+n1,4) thread(n0+n1,1) prefetch(1,n0+n1,1024) prefetch(2,n0+n1,1024)");
+  CHECK(chosen(buildTranspose, {512, 512, 0}, caps) ==
+        "vector(n1,16) upcast(n0,16) order(n1,n0) thread(n1,1) thread(n0,1)");
+  CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(k0,16) acc(k0,8)");
+  CHECK(chosen(buildRowSum, {512, 512, 0}, strictly()) == "vector(n0,16) upcast(n0,16) thread(n0,1)");
+  CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(n0,16) upcast(n0,16)");
+  CHECK(chosen(buildFullMax, {512, 512, 0}, caps) == "merge(k0,k1) vector(k0+k1,16) acc(k0+k1,8)");
+  CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(n0,n1) vector(n0+n1,16)");
+}
+
+TEST_CASE("What the heuristic chooses for convolutions") {
+  const Caps caps = avx512();
   Caps weights = caps;
   weights.constants = {2};
   // Few elements: lanes along filters, rows along neighbours in the image. Panels outside where all images stay in
@@ -95,26 +138,6 @@ TEST_CASE("What the heuristic chooses") {
   CHECK(chosen(buildPointwise, {2048, 49, 256}, weights) ==
         "tile(n1,48) order(n1.o,n0) upcast(n2,7) vector(n1.i,16) upcast(n1.i,3) unroll(k0,2) "
         "thread(n1.o,1) thread(n0,1)");
-  CHECK(chosen(buildSoftmax, {512, 512, 0}, caps) ==
-        "share(n1,k0,k1) vector(n1,16) upcast(n1,4) vector(k0,16) acc(k0,8) vector(r.n1,16) upcast(r.n1,4) "
-        "vector(k1,16) acc(k1,8) thread(n0,1)");
-  CHECK(chosen(buildSoftmax, {512, 512, 0}, strict) ==
-        "share(n1,k0,k1) vector(n1,16) upcast(n1,4) vector(r.n1,16) upcast(r.n1,4) thread(n0,1)");
-  CHECK(chosen(buildAttention, {512, 64, 64}, caps) ==
-        "tile(n0,32) hold(s0,n0.i) hold(s1,h.n0.i) hold(k2,n0.i) pack(1,k0,h.h.n0.i) "
-        "vector(p1.h.h.n0.i,16) upcast(p1.k0,16) upcast(s1,10) vector(h.h.n0.i,16) upcast(h.h.n0.i,2) "
-        "order(h.n0.i,s0) vector(h.n0.i,16) upcast(h.n0.i,2) vector(h_2.n0.i,16) upcast(h_2.n0.i,2) "
-        "upcast(n0.i,8) vector(n1,16) upcast(n1,2) thread(n0.o,1)");
-  CHECK_THAT(chosen(buildAttention, {512, 64, 64}, strict), Catch::Contains("hold("));
-  CHECK_THAT(chosen(buildAttention, {8, 64, 64}, caps), !Catch::Contains("hold("));  // fewer rows than lanes
-  CHECK(chosen(buildAdd, {1000, 1000, 0}, caps) ==
-        "merge(n0,n1) vector(n0+n1,16) upcast(n0+n1,4) thread(n0+n1,1) prefetch(1,n0+n1,1024) prefetch(2,n0+n1,1024)");
-  CHECK(chosen(buildTranspose, {512, 512, 0}, caps) ==
-        "vector(n1,16) upcast(n0,16) order(n1,n0) thread(n1,1) thread(n0,1)");
-  CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(k0,16) acc(k0,8)");
-  CHECK(chosen(buildRowSum, {512, 512, 0}, strict) == "vector(n0,16) upcast(n0,16) thread(n0,1)");
-  CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(n0,16) upcast(n0,16)");
-  CHECK(chosen(buildFullMax, {512, 512, 0}, caps) == "merge(k0,k1) vector(k0+k1,16) acc(k0+k1,8)");
   CHECK(chosen(buildConv1d, {64, 4096, 5}, caps) ==
         "tile(n1,128) order(n1.o,n0,n1.i) pack(1,k0,n1.i) vector(p1.n1.i,16) upcast(n0,8) vector(n1.i,16) "
         "upcast(n1.i,2) unroll(k0,5) thread(n1.o,1)");
@@ -130,7 +153,10 @@ TEST_CASE("What the heuristic chooses") {
   CHECK_THAT(chosen(buildDilatedConv2d, {64, 28, 28}, caps), Catch::Contains("window(1,"));
   CHECK_THAT(chosen(buildColumnConv2d, {64, 28, 28}, caps), Catch::Contains("window(1,"));
   CHECK_THAT(chosen(buildConv2d, {64, 7, 7}, caps), Catch::StartsWith("window(1,k0,k1,k2,n1,n2) pitch(n1,n2,9) "));
-  CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(n0,n1) vector(n0+n1,16)");
+}
+
+TEST_CASE("What the heuristic chooses where there are dot products") {
+  Caps caps = avx512();
   caps.mixedDots = true;
   auto unlike = [](Graph& g, const Sizes& s) { return buildByteMatmul(g, s, {}); };
   auto alike = [](Graph& g, const Sizes& s) { return buildByteMatmul(g, s, {DType::I8, DType::I8}); };
