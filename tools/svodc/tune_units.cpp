@@ -215,8 +215,9 @@ std::vector<std::string> attemptsOf(const std::string& folder, const TuneUnit& u
 }
 
 Result<std::string> claimAttempt(const std::string& folder, const TuneUnit& unit) {
-  std::error_code ignored;
-  fs::create_directories(unitFolder(folder, unit), ignored);  // where it fails, opening says why
+  std::error_code problem;
+  fs::create_directories(unitFolder(folder, unit), problem);
+  if (problem) return fail(ioError("cannot create", unitFolder(folder, unit), problem.value()));
   for (int number = 1;; ++number) {
     const std::string path = attemptPath(folder, unit, number);
     // Creating it is what makes it ours: also on a network file system, one of all that try succeeds.
