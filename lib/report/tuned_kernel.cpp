@@ -16,7 +16,6 @@ Cell ulpOrNone(const CandidateRecord& r) {
   std::snprintf(text, sizeof text, "%.3g", *r.ulp);
   return Cell(*r.ulp, text);
 }
-Cell optsCell(const std::string& opts) { return opts.empty() ? Cell("none") : Cell(opts); }
 
 bool isTimed(const CandidateRecord& r) { return r.nanoseconds > 0 && !info(r.outcome).isFailure; }
 
@@ -116,6 +115,8 @@ Table dropsTable(const KernelAccount& account) {
 std::string anchorOf(const KernelAccount& account) {
   return "kernel-" + account.kernel.substr(0, 16) + "-" + sha256Hex(account.target).substr(0, 8);
 }
+
+Cell optsCell(const std::string& opts) { return {opts, opts.empty() ? "none" : ""}; }
 
 Cell timeOrNone(double nanoseconds) { return nanoseconds > 0 ? timeCell(nanoseconds) : Cell("-"); }
 

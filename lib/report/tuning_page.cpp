@@ -82,7 +82,7 @@ Table kernelTable(Accounts accounts) {
     const double share = before > 0 ? a.before() / before : 0;
     table.rows.push_back({Cell(a.name).to(anchorOf(a)), a.launches, timeOrNone(a.before()), timeOrNone(a.after()),
                           percentCell(a.ratio()), Cell(share, std::to_string(std::lround(100 * share)) + " %"),
-                          a.candidates.size(), dropped, a.winner ? a.winner->opts : std::string()});
+                          a.candidates.size(), dropped, a.winner ? optsCell(a.winner->opts) : Cell("")});
   }
   table.totals = {"all", "", timeCell(before), timeCell(after), percentCell(before > 0 ? after / before : 1), "", "",
                   "",    ""};

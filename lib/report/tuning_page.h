@@ -19,6 +19,8 @@ Document tuningPage(const TuningLog& log, std::string_view compiler, const std::
 std::string anchorOf(const KernelAccount& account);
 /// "-" where it is not known.
 Cell timeOrNone(double nanoseconds);
+/// "none" for the empty list, which is one that may win.
+Cell optsCell(const std::string& opts);
 /// "71.2", with the ratio itself as value.
 Cell percentCell(double ratio);
 /// What whole graphs gained, each with all its winners.

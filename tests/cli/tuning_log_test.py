@@ -127,6 +127,9 @@ class TuningLog(ToolTest):
         diff = json.loads(self.svodc("log", "diff", a, b, "--json").stdout)["differences"]
         self.assertEqual([(d["optsBefore"], d["optsAfter"]) for d in diff], [("vector(n1,16)", "vector(n1,8)")])
         self.assertEqual(json.loads(self.svodc("log", "diff", b, merged, "--json").stdout)["differences"], [])
+        empty = self.log(winner(self.hashes["z"], CPU, "", ratio=0.4), name="empty")  # a list that may win like others
+        self.assertRegex(self.svodc("log", "best", empty).stdout, r" 40\.0 .* none\n")
+        self.assertRegex(self.svodc("log", "diff", empty, self.log(name="nothing")).stdout, r" 40\.0 +- +none +-\n")
         pruned = self.svodc("log", "prune", merged).stdout
         self.assertEqual((len(pruned.splitlines()), "timed" in pruned), (2, False))
         for words in (["log"], ["log", "merge"], ["log", "tidy", a], ["log", "diff", a], ["log", "stats", a, "-o", merged], ["log", "merge", a, "--json"]):

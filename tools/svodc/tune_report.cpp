@@ -48,9 +48,9 @@ Cell droppedCell(const std::map<Outcome, size_t>& outcomes) {
   return Cell(all, reasons);  // nothing: shown as 0
 }
 
-std::string optsOrWhyNot(const Tuned& t) {
+Cell optsOrWhyNot(const Tuned& t) {
   if (!t.problem.empty()) return t.problem;
-  if (t.result.winner) return t.result.winner->text;
+  if (t.result.winner) return optsCell(t.result.winner->text);
   return isTried(t) ? "-O1 stays" : t.turns > 0 ? "its time was too short" : "no time was left";
 }
 

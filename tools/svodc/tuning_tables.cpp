@@ -20,6 +20,10 @@ std::string nameIn(const std::map<std::string, std::string>& names, const std::s
   return found == names.end() ? kernel : found->second;
 }
 
+/// Of a log where nothing won: "-".
+Cell ratioOrNone(const Winner& w) { return w.ratio > 0 ? percentCell(w.ratio) : Cell(w.ratio, "-"); }
+Cell optsOrNone(const Winner& w) { return w.ratio > 0 ? optsCell(w.opts) : Cell(w.opts, "-"); }
+
 template <class Record, class Member>
 int64_t distinct(const std::vector<Record>& records, Member member) {
   std::set<std::string> values;
@@ -57,7 +61,7 @@ Document bestTable(const TuningLog& log, std::string_view compiler) {
               {}};
   for (const Winner& w : bestOf(log, compiler))
     table.rows.push_back(
-        {nameIn(names, w.kernel), w.kernel, w.target, percentCell(w.ratio), w.isHint, w.machines, w.opts});
+        {nameIn(names, w.kernel), w.kernel, w.target, percentCell(w.ratio), w.isHint, w.machines, optsCell(w.opts)});
   return {"",
           {{"", "Whole graphs", {gainsTable(log, compiler)}},
            {"", "Winners", {table}},
@@ -81,8 +85,8 @@ Document differences(const TuningLog& before, const TuningLog& after, std::strin
               {}};
   for (const auto& [place, pair] : places)
     if (pair.first.opts != pair.second.opts || (pair.first.ratio == 0) != (pair.second.ratio == 0))
-      table.rows.push_back({nameIn(names, place.first), place.first, place.second, percentCell(pair.first.ratio),
-                            percentCell(pair.second.ratio), pair.first.opts, pair.second.opts});
+      table.rows.push_back({nameIn(names, place.first), place.first, place.second, ratioOrNone(pair.first),
+                            ratioOrNone(pair.second), optsOrNone(pair.first), optsOrNone(pair.second)});
   std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> graphs;
   for (const PlanWinner& w : bestPlansOf(before, compiler))
     graphs[{w.graph, w.target}].first = decisionsText(w.decisions);
