@@ -60,6 +60,7 @@ class Loaded {
   int64_t tiles() const { return code_.tiles; }
   const RunConditions& conditions() const { return workspace_.conditions(); }
   void run() const { run(tiles()); }
+  void run(int64_t tiles) const;
   /// Of one run, as the mean of so many. With fewer `tiles` than there are only the first of them run, and the time is
   /// scaled to all.
   double nanosecondsOf(int64_t runs, int64_t tiles) const;
@@ -77,7 +78,6 @@ class Loaded {
  private:
   /// Everything that it may touch.
   std::vector<const GuardedBuffer*> touched() const;
-  void run(int64_t tiles) const;
   void coolDown() const;
 
   const CandidateCode& code_;

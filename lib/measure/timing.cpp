@@ -15,6 +15,7 @@ constexpr int64_t kLeastTiles = 4;   // at least so many for each thread
 constexpr int64_t kManyRuns = 4;     // of a sample, for which one that is not counted is not much
 constexpr int64_t kTilesOfFew = 64;  // one of so many runs first
 constexpr double kHopeless = 2;      // times what is too slow, in a first run, which brings the memory
+constexpr double kCachesNs = 2e7;    // a run that takes longer does not gain by what caches hold when it begins
 constexpr double kFar = 0.4;  // of what is too slow: a candidate there will not be the best one, whatever the noise
 
 int64_t runsOfSample(double nanoseconds, const RunConditions& conditions) {
@@ -29,14 +30,21 @@ struct Portion {
   double nanosecondsOf(int64_t runs) const { return loaded.nanosecondsOf(runs, tiles); }
 };
 
+/// One sample, with caches as a run of its own leaves them: what ran before it, or was elsewhere, may have left less in
+/// them. Stores that go past the caches take the results of the other one of a pair out of them.
+double sampleOf(const Portion& portion, int64_t runs, double nanoseconds) {
+  if (nanoseconds < kCachesNs && !portion.loaded.conditions().coldCaches) portion.loaded.run(portion.tiles);
+  return portion.nanosecondsOf(runs);
+}
+
 /// One sample of each, in an order that changes with `number`.
-double ratioOf(const Portion& candidate, const Portion& usual, int64_t runs, size_t number) {
+double ratioOf(const Portion& candidate, const Portion& usual, int64_t runs, double nanoseconds, size_t number) {
   if (number % 2 == 1) {
-    const double other = usual.nanosecondsOf(runs);
-    return candidate.nanosecondsOf(runs) / other;
+    const double other = sampleOf(usual, runs, nanoseconds);
+    return sampleOf(candidate, runs, nanoseconds) / other;
   }
-  const double own = candidate.nanosecondsOf(runs);
-  return own / usual.nanosecondsOf(runs);
+  const double own = sampleOf(candidate, runs, nanoseconds);
+  return own / sampleOf(usual, runs, nanoseconds);
 }
 
 Portion portionOf(const Loaded& loaded, double nanoseconds) {
@@ -48,13 +56,6 @@ Portion portionOf(const Loaded& loaded, double nanoseconds) {
 
 size_t fewerWhereLong(size_t samples, double nanoseconds) {
   return nanoseconds > 5e7 ? 2 : nanoseconds > 1e7 ? 3 : samples;
-}
-
-/// The site of a sample, whose memory was touched just before.
-const Site& settled(std::span<const Site> sites, size_t number) {
-  const Site& site = sites[number % sites.size()];
-  if (sites.size() > 1) site.candidate->run();
-  return site;
 }
 
 }  // namespace
@@ -88,23 +89,23 @@ TrialResult timesOf(std::span<const Site> sites, double firstNs, double stopAbov
   const double sample =
       first * static_cast<double>(own.tiles) / static_cast<double>(std::max<int64_t>(loaded.tiles(), 1));
   std::vector<double> samples;
-  const auto next = [&]() -> const Site& { return settled(sites, samples.size()); };
+  const auto next = [&]() -> const Site& { return sites[samples.size() % sites.size()]; };
   const auto done = [&](double unit) -> TrialResult {
     return {Outcome::Timed,    "", unit * quantile(samples, 0.5),
             spreadOf(samples), 0,  runs * static_cast<int64_t>(samples.size())};
   };
-  while (samples.size() < 2) samples.push_back(own.nanosecondsOf(runs));
+  while (samples.size() < 2) samples.push_back(sampleOf(own, runs, first));
   if (stopAbove > 0 && std::ranges::min(samples) > kFar * stopAbove) return done(1);
   if (sites[0].usual == nullptr) {
     while (samples.size() < fewerWhereLong(7, sample))
-      samples.push_back(Portion{*next().candidate, own.tiles}.nanosecondsOf(runs));
+      samples.push_back(sampleOf({*next().candidate, own.tiles}, runs, first));
     return done(1);
   }
   samples.clear();
   const int64_t others = portionOf(*sites[0].usual, usualNs).tiles;
   while (samples.size() < fewerWhereLong(5, sample)) {
     const Site& site = next();
-    samples.push_back(ratioOf({*site.candidate, own.tiles}, {*site.usual, others}, runs, samples.size()));
+    samples.push_back(ratioOf({*site.candidate, own.tiles}, {*site.usual, others}, runs, first, samples.size()));
   }
   return done(usualNs);
 }
@@ -112,12 +113,12 @@ TrialResult timesOf(std::span<const Site> sites, double firstNs, double stopAbov
 TrialResult comparisonOf(std::span<const Site> sites, double usualNs) {
   const Loaded &candidate = *sites[0].candidate, &usual = *sites[0].usual;
   constexpr double kGain = 0.98;
-  const int64_t runs =
-      runsOfSample(std::max(candidate.nanosecondsOf(1), usual.nanosecondsOf(1)), candidate.conditions());
+  const double longer = std::max(candidate.nanosecondsOf(1), usual.nanosecondsOf(1));
+  const int64_t runs = runsOfSample(longer, candidate.conditions());
   SequentialTest test(kGain);
   while (!test.isOver()) {
-    const Site& site = settled(sites, test.pairs() / 2);  // each one first once in every place
-    test.add(ratioOf({*site.candidate, candidate.tiles()}, {*site.usual, usual.tiles()}, runs, test.pairs()));
+    const Site& site = sites[test.pairs() / 2 % sites.size()];  // each one first once in every place
+    test.add(ratioOf({*site.candidate, candidate.tiles()}, {*site.usual, usual.tiles()}, runs, longer, test.pairs()));
   }
   return {test.wins() ? Outcome::Wins : Outcome::Loses, "", usualNs * test.ratio(), test.noise(), test.ratio(),
           runs * static_cast<int64_t>(test.pairs())};

@@ -23,7 +23,8 @@ struct Site {
 /// took far more than `stopAbove` nanoseconds (if that is more than 0), and long: its values are nobody's then.
 TrialResult firstRunOf(const Loaded& loaded, double stopAbove);
 
-/// Timed or Slow, by samples of 0.2 ms and more: the median of seven; of two where both lie far above what is wanted.
+/// Timed or Slow, by samples of 0.2 ms and more, each behind a run of its own that brings what caches hold between two
+/// runs: the median of seven; of two where both lie far above what is wanted.
 /// With the usual one, which takes `usualNs` nanoseconds, the seven become five pairs, interleaved with it: what the
 /// machine does meanwhile concerns both. The time is then the median of their ratios, times `usualNs`. Long runs stay
 /// in the first site. `firstNs`: of the first run.

@@ -166,3 +166,18 @@ TEST_CASE("Interleaved runs tell a clear gain from none") {
   REQUIRE(bench.runner.setUsual(fast).outcome == Outcome::Timed);
   CHECK(bench.runner.compare(slow).outcome == Outcome::Loses);
 }
+
+TEST_CASE("What one run leaves behind is no loss of the other one of a pair") {
+  Bench bench;  // both take as long, and the one that runs behind the other one takes ten times as long
+  const auto one = [&](const std::string& name) {
+    return built(bench.folder, name,
+                 "const char* last = getenv(\"LAST\"); int n = last && !strcmp(last, \"" + name +
+                     "\") ? 100000 : 1000000;\nif (n > 100000) setenv(\"LAST\", \"" + name +
+                     "\", 1);\nfor (volatile int i = 0; i < n; ) i = i + 1;");
+  };
+  REQUIRE(bench.runner.setUsual(one("usual")).outcome == Outcome::Timed);
+  const CandidateCode other = built(bench.folder, "other",
+                                    "setenv(\"LAST\", \"other\", 1);\n"
+                                    "for (volatile int i = 0; i < 100000; ) i = i + 1;");
+  CHECK(bench.runner.compare(other).ratio > 0.5);
+}
