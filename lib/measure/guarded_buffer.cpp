@@ -13,6 +13,8 @@ namespace {
 
 constexpr uint64_t kAlignment = 64;
 constexpr std::byte kPattern{0xA5};
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
+constexpr uint64_t kLarge = 2 * kHugePage;  // from here on the runtime has huge pages, too (runtime-min/memory_block.h)
 
 uint64_t roundedUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -32,14 +34,27 @@ std::optional<GuardedBuffer> GuardedBuffer::make(uint64_t bytes) {
   made.size_ = bytes;
   const uint64_t padded = roundedUp(bytes, kAlignment), inner = roundedUp(padded, made.page_);
   made.mapped_ = inner + 2 * made.page_;
-  void* const map = ::mmap(nullptr, made.mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (map == MAP_FAILED) return std::nullopt;
-  made.map_ = static_cast<std::byte*>(map);
+  if (!made.reserve(bytes >= kLarge ? kHugePage : made.page_)) return std::nullopt;
   if (inner > 0 && ::mprotect(made.map_ + made.page_, inner, PROT_READ | PROT_WRITE) != 0) return std::nullopt;
+#ifdef MADV_HUGEPAGE
+  if (bytes >= kLarge) (void)::madvise(made.map_ + made.page_, inner, MADV_HUGEPAGE);
+#endif
   made.data_ = made.map_ + made.page_ + inner - padded;  // its end meets the guard page
   std::memset(made.map_ + made.page_, static_cast<int>(kPattern), inner - padded);
   std::memset(made.data_ + bytes, static_cast<int>(kPattern), padded - bytes);
   return made;
+}
+
+bool GuardedBuffer::reserve(uint64_t alignment) {
+  const uint64_t more = alignment - page_, room = mapped_ + more;
+  void* const found = ::mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED) return false;
+  const auto address = reinterpret_cast<uintptr_t>(found) + page_;
+  const uint64_t before = roundedUp(address, alignment) - address;
+  map_ = static_cast<std::byte*>(found) + before;
+  if (before > 0) ::munmap(found, before);
+  if (before < more) ::munmap(map_ + mapped_, more - before);
+  return true;
 }
 
 void GuardedBuffer::makeReadOnly() { ::mprotect(map_ + page_, mapped_ - 2 * page_, PROT_READ); }

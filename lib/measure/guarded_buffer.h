@@ -8,7 +8,8 @@
 namespace svod {
 
 /// Bytes at an address aligned as buffers of a plan are, with pages without any access before and behind. What lies
-/// between them and the bytes holds a pattern.
+/// between them and the bytes holds a pattern. Large ones lie in huge pages, as in a plan: how long a kernel waits for
+/// memory that it walks through across its lines depends on them.
 class GuardedBuffer {
  public:
   GuardedBuffer(GuardedBuffer&& other) noexcept;
@@ -30,6 +31,8 @@ class GuardedBuffer {
 
  private:
   GuardedBuffer() = default;
+  /// Addresses for all of it, what lies behind the first guard page aligned so.
+  bool reserve(uint64_t alignment);
 
   std::byte *map_ = nullptr, *data_ = nullptr;
   uint64_t mapped_ = 0, size_ = 0, page_ = 0;

@@ -24,6 +24,14 @@ std::set<std::string> linesOf(const std::string& file) {
   return lines;
 }
 
+/// A statement that takes so many nanoseconds, times `more`.
+std::string spin(double nanoseconds, const std::string& more = "1") {
+  return "{ struct timespec from, now; clock_gettime(CLOCK_MONOTONIC, &from);\n"
+         "do clock_gettime(CLOCK_MONOTONIC, &now); while ((now.tv_sec - from.tv_sec) * 1e9 + "
+         "now.tv_nsec - from.tv_nsec < " +
+         std::to_string(nanoseconds) + " * " + more + "); }";
+}
+
 }  // namespace
 
 TEST_CASE("Samples are taken on copies of the data in other pages, on one where runs are long or threads share them") {
@@ -70,11 +78,10 @@ TEST_CASE("A few tiles tell that all of them would be too slow, unless whole gri
   CHECK(v.outcome == Outcome::Slow);
   CHECK(v.nanoseconds >= 2e10);
   CHECK(Runner(bench.all, bench.limits, {1, false, true}).time(code, 1e6).outcome == Outcome::Hung);
-  // The first few bring the code, and say nothing; sleeping may take longer than is asked for.
+  // The first few bring the code, and say nothing where that is short; something else may take the processor meanwhile.
   bool isTimed = false;
   for (int i = 0; i < 20 && !isTimed; ++i) {
-    CandidateCode small = built(bench.folder, "small" + std::to_string(i),
-                                "static int n; extern int usleep(unsigned); if (n++ == 0) usleep(100);");
+    CandidateCode small = built(bench.folder, "small" + std::to_string(i), "static int n; if (n++ == 0) " + spin(5e4));
     small.tiles = 1000000;
     isTimed = bench.time(small, 1e6).outcome == Outcome::Timed;
   }
@@ -104,13 +111,10 @@ TEST_CASE("The time of some tiles is told as that of all, and whole grids are ru
   constexpr double kTileNs = 2e5;
   Bench bench;
   const std::string list = bench.folder / "tiles.txt";
-  CandidateCode code = built(bench.folder, "slow",
-                             "FILE* f = fopen(\"" + list +
-                                 "\", \"a\"); fprintf(f, \"%d\\n\", (int)(end - begin)); fclose(f);\n"
-                                 "struct timespec from, now; clock_gettime(CLOCK_MONOTONIC, &from);\n"
-                                 "do clock_gettime(CLOCK_MONOTONIC, &now); while ((now.tv_sec - from.tv_sec) * 1e9 + "
-                                 "now.tv_nsec - from.tv_nsec < " +
-                                 std::to_string(kTileNs) + " * (end - begin));");
+  CandidateCode code =
+      built(bench.folder, "slow",
+            "FILE* f = fopen(\"" + list + "\", \"a\"); fprintf(f, \"%d\\n\", (int)(end - begin)); fclose(f);\n" +
+                spin(kTileNs, "(end - begin)"));
   code.tiles = 50;
   for (bool wholeGrids : {false, true}) {
     Runner runner(bench.all, bench.limits, {1, false, wholeGrids});
