@@ -6,6 +6,7 @@
 #include "choose/grid.h"
 #include "choose/grid_operands.h"
 #include "cost/gpu_tiles.h"
+#include "cost/parameters.h"
 #include "facts/loop_pairs.h"
 #include "facts/reduces.h"
 #include "ir/gpu_op.h"
@@ -68,11 +69,10 @@ int64_t extentOf(std::span<const UOp> loops) {
 }
 
 /// One loop where short ones, one inside of the other, have few iterations each; the innermost of them else.
-constexpr int64_t kShort = 128;
 std::optional<uint32_t> mergedLoop(Chooser& c, const std::vector<UOp>& loops, const char* why) {
   uint32_t inner = idOf(loops.back());
   for (size_t i = loops.size() - 1; i-- > 0;) {
-    if (maxExtent(c.range(inner)) >= kShort) break;
+    if (maxExtent(c.range(inner)) >= parameters::kGpuShortLoop) break;
     const uint32_t outer = idOf(loops[i]);
     if (!c.apply(OptKind::Merge, AxisList{{c.numberOf(outer), c.numberOf(inner)}}, why)) break;
     inner = outer;  // whose id a merged loop has

@@ -7,14 +7,15 @@
 #include "cost/parameters.h"
 #include "facts/reduces.h"
 #include "facts/row_kernel.h"
+#include "ir/gpu_op.h"
 
 namespace svod {
 
 namespace {
 
-constexpr int64_t kMostBytes = 16;    // of one access
-constexpr int64_t kRowThreads = 256;  // of a workgroup, at most
-constexpr int64_t kWarp = 32;
+using namespace parameters;
+
+constexpr int64_t kWarp = kWarpLanes;
 
 bool isOf(UOp loop, std::initializer_list<AxisType> types) {
   return std::ranges::find(types, axisType(loop)) != types.end();
@@ -26,7 +27,7 @@ int64_t lanesAlong(const Chooser& c, UOp loop) {
   for (const Access& a : c.facts().accesses) {
     if (!a.address.dependsOn(loop)) continue;
     const DType dtype = a.node.src(0).dtype();
-    const int64_t most = info(dtype).bits < 8 ? 1 : std::min<int64_t>(8, kMostBytes / byteSize(dtype));
+    const int64_t most = info(dtype).bits < 8 ? 1 : std::min<int64_t>(8, kAccessBytes / byteSize(dtype));
     lanes = togetherAlong(a, loop, lanes == 0 ? most : std::min(lanes, most));
   }
   return std::max<int64_t>(1, lanes);
@@ -81,7 +82,7 @@ std::pair<std::vector<UOp>, std::vector<UOp>> rowsAndColumns(const KernelFacts& 
   return {rows, columns};
 }
 
-int64_t most(const Chooser& c) { return std::min<int64_t>(kRowThreads, c.caps.maxLocal); }
+int64_t most(const Chooser& c) { return std::min<int64_t>(kGpuRowThreads, c.caps.maxLocal); }
 
 void unrollRest(Chooser& c, uint32_t loop) {
   for (int64_t steps : {4, 2})
@@ -98,10 +99,9 @@ bool reduceRows(Chooser& c) {
   if (loops.empty() || (c.pattern() == Pattern::Gemv && !sweepsAlongLargest(c.facts()))) return false;
   int64_t longest = 1;
   for (uint32_t loop : loops) longest = std::max(longest, maxExtent(c.range(loop)) / lanesAlong(c, c.range(loop)));
-  constexpr int64_t kShortest = 8, kSteps = 2;  // of a row; that each thread has, where the row is long
-  if (longest < kShortest) return false;
+  if (longest < kGpuShortestRow) return false;
   const int64_t threads =
-      longest <= kWarp ? powerBelow(longest) : std::clamp(powerBelow(longest / kSteps), kWarp, most(c));
+      longest <= kWarp ? powerBelow(longest) : std::clamp(powerBelow(longest / kGpuRowSteps), kWarp, most(c));
   const int64_t together =
       rows.empty() ? 1 : std::min(powerBelow(std::max<int64_t>(1, maxExtent(rows.back()))), most(c) / 2 / threads);
   if (together > 1) c.apply(OptKind::Local, idOf(rows.back()), together, "several short rows in a workgroup");
@@ -130,7 +130,7 @@ bool reduceColumns(Chooser& c) {
   const int64_t width = std::min(kWarp, powerBelow(maxExtent(rows.back())));
   int64_t results = 1;
   for (UOp r : rows) results *= std::max<int64_t>(1, maxExtent(r));
-  const int64_t deepest = results < width * c.caps.workers ? most(c) / width : parameters::kGpuColumnThreads;
+  const int64_t deepest = results < width * c.caps.workers ? most(c) / width : kGpuColumnThreads;
   for (uint32_t loop : loops) {
     const int64_t deep = std::min(powerBelow(std::max<int64_t>(1, maxExtent(c.range(loop)) / 4)), most(c) / width);
     if (deep > 1) c.apply(OptKind::Group, loop, std::min(deep, deepest), "rows of threads share a column");
@@ -147,7 +147,7 @@ bool holdRowsInGroups(Chooser& c) {
   const uint32_t column = idOf(held->column);
   const int64_t threads =
       std::min({int64_t{128}, int64_t{c.caps.maxLocal}, powerBelow(std::max<int64_t>(1, maxExtent(held->column)))});
-  if (threads < 8) return false;
+  if (threads < kGpuShortestRow) return false;
   for (UOp fill : c.facts().fills) {
     const UOp first = fill.src(1);
     if (c.numberOf(idOf(first)) >= 0) c.apply(OptKind::Spread, idOf(first), 1, "all threads fill a row");
@@ -194,7 +194,7 @@ bool transposeInTiles(Chooser& c) {
   const uint32_t first = idOf(c.madeCopy(c.range(run)));
   const UOp fill = c.facts().closersOf(c.range(first))[0];
   c.apply(OptKind::Swizzle, first, kSide * byteSize(fill.dtype()), "columns in different banks");
-  for (int64_t width = kMostBytes / byteSize(fill.dtype()); width >= 1; width /= 2)
+  for (int64_t width = kAccessBytes / byteSize(fill.dtype()); width >= 1; width /= 2)
     if (c.apply(OptKind::Spread, first, width, "all threads copy")) break;
   const int64_t pieces = kSide / kRun, rows = std::min<int64_t>(kSide, c.caps.maxLocal / pieces);
   if (!c.apply(OptKind::Upcast, run, kRun, "neighbours are written at once") ||

@@ -20,15 +20,18 @@ namespace {
 GraphGpu graphGpu(const Caps& caps) {
   const GpuTarget& gpu = caps.gpu;
   const double clocks = gpu.units * gpu.clockMHz / 1000.0;
-  return {parameters::kWarpsWanted * kWarpLanes * gpu.units, gpu.memoryMBs / 1000.0, gpu.lanes * clocks,
-          std::max(gpu.coreLanes, gpu.warpgroupLanes) * clocks};
+  return {.threads = parameters::kWarpsWanted * kWarpLanes * gpu.units,
+          .bytes = gpu.memoryMBs / 1000.0,
+          .lanes = gpu.lanes * clocks,
+          .cores = std::max(gpu.coreLanes, gpu.warpgroupLanes) * clocks,
+          .rowThreads = parameters::kGpuRowThreads,
+          .columnThreads = parameters::kGpuColumnThreads};
 }
 
 }  // namespace
 
 GraphMachine graphMachine(const Caps& caps) {
-  constexpr int64_t kWarpBytes = 128;  // 32 threads, 4 bytes each
-  constexpr int64_t kHeldRows = 64;    // that are in a kernel's own memory at a time
+  constexpr int64_t kWarpBytes = kWarpLanes * 4;
   GraphMachine machine{.cacheBytes = caps.l2Bytes, .sweepBytes = caps.l2Bytes, .bf16Dots = caps.bf16Dots};
   if (caps.workgroups) {
     machine.runBytes = kWarpBytes, machine.heldBytes = caps.sharedBytes, machine.viewBytes = kAccessBytes;
@@ -36,7 +39,7 @@ GraphMachine graphMachine(const Caps& caps) {
     machine.narrowProducts =
         std::ranges::any_of(caps.cores, [](const TensorCore* core) { return info(core->in).bits == 16; });
   } else {
-    machine.runBytes = 2 * caps.vectorBytes, machine.heldBytes = caps.scratchBytes / kHeldRows;
+    machine.runBytes = 2 * caps.vectorBytes, machine.heldBytes = caps.scratchBytes / parameters::kMostBlockRows;
   }
   return machine;
 }

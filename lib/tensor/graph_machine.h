@@ -6,10 +6,12 @@ namespace svod {
 
 /// Of a GPU. All are 0 where a processor runs the kernels.
 struct GraphGpu {
-  double threads = 0;  // that hide the latency of memory, where all of them have work
-  double bytes = 0;    // between all units and memory, per nanosecond
-  double lanes = 0;    // multiply-adds of all single lanes per nanosecond
-  double cores = 0;    // those of the tensor cores, of f16 and bf16
+  double threads = 0;        // that hide the latency of memory, where all of them have work
+  double bytes = 0;          // between all units and memory, per nanosecond
+  double lanes = 0;          // multiply-adds of all single lanes per nanosecond
+  double cores = 0;          // those of the tensor cores, of f16 and bf16
+  double rowThreads = 0;     // of a workgroup, that share a long row
+  double columnThreads = 0;  // the same of a column
 };
 
 /// Bytes. The defaults describe a core with vectors of 64 bytes and 1 MiB of second level cache.

@@ -43,15 +43,16 @@ std::optional<ExpSum> expSumOf(Graph& g, UOp n) {
 
 bool isNear(int64_t partBytes, const GraphMachine& machine) { return kNearPart * partBytes <= machine.sweepBytes; }
 
-GpuReduction onGpu(const ExpSum& e) {
+GpuReduction onGpu(const ExpSum& e, const GraphGpu& gpu) {
   const auto rows = static_cast<double>(e.sum.maxNumel());
   const bool isInner = static_cast<size_t>(e.axis) + 1 == e.x.rank();
-  return {static_cast<double>(memoryBytes(e.x.dtype(), e.x.maxNumel())), rows, isInner ? kRowThreads : kColumnThreads};
+  return {static_cast<double>(memoryBytes(e.x.dtype(), e.x.maxNumel())), rows,
+          isInner ? gpu.rowThreads : gpu.columnThreads};
 }
 
 /// Near to the number that gives all threads work; 0 for one.
 int64_t partsOnGpu(const ExpSum& e, const GraphMachine& machine) {
-  const int64_t extent = e.x.dim(e.axis), wanted = partsFor(onGpu(e), extent, machine.gpu);
+  const int64_t extent = e.x.dim(e.axis), wanted = partsFor(onGpu(e, machine.gpu), extent, machine.gpu);
   return wanted > 1 ? divisorWithin(extent, std::max<int64_t>(2, wanted / 2), 2 * wanted - 1) : 0;
 }
 
@@ -69,7 +70,7 @@ int64_t partsOf(const ExpSum& e, const GraphMachine& machine) {
 /// Loads from memory: maximum, sum and quotients each sweep over a row that no cache holds; over parts that stay in
 /// one, the first two are a single sweep.
 double costOf(const ExpSum& e, int64_t parts, const GraphMachine& machine) {
-  if (machine.gpu.threads > 0) return timeOf(onGpu(e), parts, machine.gpu);
+  if (machine.gpu.threads > 0) return timeOf(onGpu(e, machine.gpu), parts, machine.gpu);
   const bool isCached = parts > 1 && isNear(memoryBytes(e.x.dtype(), e.x.dim(e.axis)) / parts, machine);
   return (isCached ? 2 : 3) * kLoadCost * static_cast<double>(e.x.maxNumel());
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/gpu_op.h"
 #include "support/integers.h"
 #include "tensor/nodes.h"
 #include "tensor/parts.h"
@@ -83,11 +84,11 @@ Swept sweptBy(UOp reduce) {
   return most;
 }
 
-GpuReduction onGpu(UOp reduce, const Swept& swept) {
+GpuReduction onGpu(UOp reduce, const Swept& swept, const GraphGpu& gpu) {
   const auto results = static_cast<double>(std::max<int64_t>(1, reduce.maxNumel()));
   const double terms = static_cast<double>(reduce.src(0).maxNumel()) / results;
   return {static_cast<double>(memoryBytes(swept.value.dtype(), swept.value.maxNumel())), results,
-          std::clamp(terms / kThreadTerms, 1.0, swept.isAlong ? kRowThreads : kColumnThreads)};
+          std::clamp(terms / kThreadTerms, 1.0, swept.isAlong ? gpu.rowThreads : gpu.columnThreads)};
 }
 
 /// A sum that reads everything about once: products of matrices have tiles.
@@ -147,9 +148,9 @@ bool isWhole(int64_t run, int64_t extent, UOp swept) {
   return true;
 }
 
-/// Whether vectors of 16 bytes fill runs of a part where they fill those of all terms.
+/// Whether whole accesses fill runs of a part where they fill those of all terms.
 bool isAligned(int64_t run, int64_t extent) {
-  constexpr int64_t kLanes = 8;
+  constexpr int64_t kLanes = kAccessBytes / 2;  // of the narrowest floats
   return run % kLanes == 0 || extent % kLanes != 0;
 }
 
@@ -175,7 +176,7 @@ std::optional<UOp> splitForGpu(Graph& g, UOp reduce, UOp named, const GraphMachi
   const int32_t axis = std::ranges::max(reduce.argAs<ReduceArg>().axes, {}, extent);
   const Swept swept = sweptBy(reduce);
   if (roundsParts(reduce) || !sweepsOnce(reduce, swept)) return std::nullopt;
-  const GpuReduction gpu = onGpu(reduce, swept);
+  const GpuReduction gpu = onGpu(reduce, swept, machine.gpu);
   const int64_t wanted = partsFor(gpu, extent(axis), machine.gpu);
   const int64_t usual = wanted > 1 ? cutOf(reduce, extent(axis), wanted, swept) : 1;
   if (usual == 1) return std::nullopt;

@@ -17,7 +17,7 @@ struct RuleCase {
   bool narrowProducts = false;
   GraphGpu gpu = {};
 };
-constexpr GraphGpu kGpu = {67584, 3350, 29652, 308340};
+constexpr GraphGpu kGpu = {67584, 3350, 29652, 308340, 256, 8};
 
 constexpr const char* kAttention =
     "input q: f32[8, 512, 64]\ninput k: f32[8, 512, 64]\ninput v: f32[8, 512, 64]\noutput y = attention(q, k, v)";

@@ -77,7 +77,8 @@ TEST_CASE("rows are held in a kernel where its own memory has room for them") {
 
 namespace {
 
-constexpr GraphMachine kGpu = {.heldBytes = 227 << 10, .narrowProducts = true, .gpu = {67584, 3350, 29652, 308340}};
+constexpr GraphMachine kGpu = {
+    .heldBytes = 227 << 10, .narrowProducts = true, .gpu = {67584, 3350, 29652, 308340, 256, 8}};
 
 }  // namespace
 
