@@ -8,13 +8,15 @@
 
 namespace svod {
 
+UOp bufferOf(UOp fill) { return storageOf(fill.src(0).src(0)); }
+
 int64_t fillBytes(UOp fill) {
   int64_t bytes = 0;
   return __builtin_mul_overflow(fill.maxNumel(), byteSize(fill.dtype()), &bytes) ? INT64_MAX : bytes;
 }
 
 int64_t bytesInMemory(UOp fill, int64_t threads) {
-  const UOp buffer = storageOf(fill.src(0).src(0));
+  const UOp buffer = bufferOf(fill);
   int64_t elements = fill.maxNumel();
   if (fillBytes(fill) == INT64_MAX) return INT64_MAX;
   for (UOp r : fill.src().subspan(1))

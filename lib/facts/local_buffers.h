@@ -5,6 +5,9 @@
 
 namespace svod {
 
+/// What a fill fills.
+UOp bufferOf(UOp fill);
+
 /// What the buffer of a fill takes of memory when the threads of a workgroup fill it: stages, whole periods of a
 /// swizzle, and the elements of threads that the last round of a spread has too many.
 int64_t bytesInMemory(UOp fill, int64_t threads);

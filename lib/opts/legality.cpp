@@ -16,7 +16,7 @@ std::string count(int64_t n) { return std::to_string(n); }
 // What all threads fill, or read what others have filled.
 bool isShared(UOp fill) {
   const auto isDealt = [](UOp r) { return axisType(r) == AxisType::Spread || isThreadOfGroup(axisType(r)); };
-  return std::ranges::any_of(fill.src().subspan(1), isDealt) || storageOf(fill.src(0).src(0)).argAs<SlotArg>().ring > 0;
+  return std::ranges::any_of(fill.src().subspan(1), isDealt) || bufferOf(fill).argAs<SlotArg>().ring > 0;
 }
 
 Status checkExpansion(UOp n, const Caps& caps) {
@@ -47,7 +47,7 @@ Status checkExpansion(UOp n, const Caps& caps) {
   return {};
 }
 
-int64_t stagesOf(UOp fill) { return std::max<int64_t>(1, storageOf(fill.src(0).src(0)).argAs<SlotArg>().ring); }
+int64_t stagesOf(UOp fill) { return std::max<int64_t>(1, bufferOf(fill).argAs<SlotArg>().ring); }
 
 Status checkCoreSums(UOp sink) {
   const CoreTile tile = coreTileOf(sink);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "facts/local_buffers.h"
 #include "ir/shape.h"
 #include "opts/legality.h"
 #include "opts/local_copy.h"
@@ -206,7 +207,7 @@ Applied heldFill(Graph& g, UOp sink, UOp fill, UOp loop) {
   std::vector<UOp> closed(fill.src().begin() + 1, fill.src().end());
   closed.push_back(loop);
   Renamed own = withOwnRanges(g, sink, fill.src(0), closed, axisType);
-  UOp old = storageOf(fill.src(0).src(0)), store = own.value, lines = g.index(maxExtent(loop));
+  UOp old = bufferOf(fill), store = own.value, lines = g.index(maxExtent(loop));
   UOp size = g.index(old.maxNumel() * maxExtent(loop));
   UOp buffer = g.buffer(old.dtype(), {&size, 1}, {own.slot, Space::Local});
   const auto widened = [&](UOp flat, UOp last) { return addIndices(g, mulIndices(g, flat, lines), last); };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "facts/axes.h"
+#include "facts/local_buffers.h"
 
 namespace svod {
 
@@ -32,7 +33,7 @@ std::vector<UOp> innerBuffers(UOp value, std::span<const UOp> closed) {
   std::vector<UOp> buffers;
   for (UOp n : toposort(value))
     if (n.op() == Op::Fill && std::ranges::any_of(closed, [&](UOp r) { return n.dependsOn(r); }))
-      buffers.push_back(storageOf(n.src(0).src(0)));
+      buffers.push_back(bufferOf(n));
   return buffers;
 }
 

@@ -16,8 +16,6 @@ namespace svod {
 
 namespace {
 
-UOp bufferOf(UOp fill) { return storageOf(fill.src(0).src(0)); }
-
 // The one local buffer that is filled along a fill axis, each element once.
 Result<UOp> pickStage(UOp sink, int32_t number, const Caps& caps) {
   if (!caps.workgroups) return fail(Diag::BadOpt, "the target has no workgroups", "threads of a CPU share no copies");
@@ -25,11 +23,6 @@ Result<UOp> pickStage(UOp sink, int32_t number, const Caps& caps) {
   const std::vector<UOp> closers = closersOf(sink, axis.range);
   if (closers.size() == 1 && closers[0].argAs<ReduceArg>().op == Op::Store) return closers[0];
   return fail(Diag::BadOpt, "axis " + std::to_string(number) + " fills more than one buffer, or adds to one");
-}
-
-UOp withBuffer(Graph& g, UOp sink, UOp fill, const SlotArg& arg) {
-  UOp old = bufferOf(fill), buffer = g.make(Op::Buffer, old.dtype(), old.src(), arg);
-  return substitute(g, sink, {&old, 1}, {&buffer, 1});
 }
 
 // A stage whose elements a thread computes without the others.
@@ -74,6 +67,11 @@ Result<Applied> turningBuffer(Graph& g, UOp sink, UOp fill, int64_t stages) {
 }
 
 }  // namespace
+
+UOp withBuffer(Graph& g, UOp root, UOp fill, const SlotArg& arg) {
+  UOp old = bufferOf(fill), buffer = g.make(Op::Buffer, old.dtype(), old.src(), arg);
+  return substitute(g, root, {&old, 1}, {&buffer, 1});
+}
 
 bool needsOthers(UOp n) {
   const auto isShared = [](UOp r) { return isThreadOfGroup(axisType(r)); };

@@ -10,6 +10,9 @@ Result<Applied> applyAsync(Graph& graph, UOp sink, const OptOp& opt, const Caps&
 Result<Applied> applyBulk(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<Applied> applyRaster(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
+/// `root` with another local buffer in place of the one that `fill` fills; `arg` tells them apart.
+UOp withBuffer(Graph& graph, UOp root, UOp fill, const SlotArg& arg);
+
 /// Whether a node of the value of a stage is made of another local buffer, or by several threads.
 bool needsOthers(UOp node);
 

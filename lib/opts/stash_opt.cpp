@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "facts/accesses.h"
+#include "facts/local_buffers.h"
 #include "ir/gpu_op.h"
 #include "ir/local_memory.h"
 #include "opts/deal.h"
@@ -53,11 +54,10 @@ uint8_t swizzleFor(int64_t rowBytes) {
 
 /// The value of the store in a buffer as large as the tile.
 UOp stashed(Graph& g, UOp store, const ResultTile& tile, uint32_t slot) {
-  UOp plain = g.fill(store.src(1), tile.loops, slot), buffer = storageOf(plain.src(0).src(0));
-  SlotArg arg = buffer.argAs<SlotArg>();
+  UOp fill = g.fill(store.src(1), tile.loops, slot);
+  SlotArg arg = bufferOf(fill).argAs<SlotArg>();
   arg.swizzle = swizzleFor(tile.row * byteSize(store.src(1).dtype()));
-  UOp other = g.make(Op::Buffer, buffer.dtype(), buffer.src(), arg);
-  return substitute(g, plain, {&buffer, 1}, {&other, 1});
+  return withBuffer(g, fill, fill, arg);
 }
 
 /// The loops of the store with all elements of the tile dealt to the threads, `width` neighbours at once.
