@@ -57,7 +57,7 @@ Result<int> runCache(const Request& request, Console& console) {
   facts.push_back({"bytes", "size", bytesCell(usage.bytes)});
   facts.push_back({"limitBytes", "at most", bytesCell(limit)});
   const Document document{"", {{"", "Compiled kernels", {facts}}}};
-  SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
+  SVOD_CHECK(printDocument(document, request, console));
   return 0;
 }
 

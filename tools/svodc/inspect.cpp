@@ -52,7 +52,7 @@ Result<int> show(const Subject& subject, const Request& request, Console& consol
     if (!flags.json) return 0;
   }
   const Document document = describe(subject, reportOptions(flags));
-  SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, styleOf(console))));
+  SVOD_CHECK(printDocument(document, request, console));
   return 0;
 }
 

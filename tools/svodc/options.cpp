@@ -276,6 +276,10 @@ Status writeResult(const std::string& path, std::string_view text, const Request
 
 TextStyle styleOf(const Console& console) { return {console.colorOutput(), console.outputWidth()}; }
 
+Status printDocument(const Document& document, const Request& request, Console& console) {
+  return console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console)));
+}
+
 std::string sourceOf(const Request& request, std::string_view flag) {
   const auto row = std::ranges::find(allFlags(), flag, &FlagInfo::name);
   const auto variable = std::ranges::find(request.variables, row->env);

@@ -19,6 +19,8 @@ Status writeResult(const std::string& path, std::string_view text, const Request
 
 /// How tables look on stdout.
 TextStyle styleOf(const Console& console);
+/// On stdout, as JSON where that is asked for.
+Status printDocument(const Document& document, const Request& request, Console& console);
 
 /// What gave a flag its value: "--beam", or "SVOD_BEAM" where that did. Presets count as the flag.
 std::string sourceOf(const Request& request, std::string_view flag);

@@ -60,7 +60,7 @@ Result<int> runTargets(const Request& request, Console& console) {
     SVOD_TRY(const CpuTarget cpu, makeCpuTarget(flags.triple, shown));
     document.sections.push_back({names.size() == 1 ? "cpu" : shown, shown, {cpuFacts(cpu)}});
   }
-  SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, styleOf(console))));
+  SVOD_CHECK(printDocument(document, request, console));
   return 0;
 }
 

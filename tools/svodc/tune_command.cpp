@@ -6,7 +6,6 @@
 
 #include "driver/tuned_opts.h"
 #include "options.h"
-#include "report/render.h"
 #include "report/tuning_page.h"
 #include "support/suggest.h"
 #include "tune.h"
@@ -54,7 +53,7 @@ Result<int> explainKernels(const Request& request, Console& console) {
   if (document.sections.empty())
     return fail(Diag::Usage, "no kernel of '" + request.flags.tuningLog + "' is called '" + wanted + "'",
                 didYouMean(wanted, known, "svodc log html draws all of them"));
-  SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
+  SVOD_CHECK(printDocument(document, request, console));
   return 0;
 }
 

@@ -96,7 +96,7 @@ Result<int> planWork(const Request& request, Console& console) {
                           {"array", "array", count == 0 ? "empty" : "0-" + std::to_string(count - 1)},
                           {"next", "each part runs", "svodc tune run " + folder + " --unit auto"}};
   const Document document{"", {{"", "Tuning work", {facts}}}};
-  SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
+  SVOD_CHECK(printDocument(document, request, console));
   return 0;
 }
 

@@ -67,7 +67,7 @@ Result<int> showWork(const Request& request, Console& console) {
                           {"damaged", "damaged", counts[UnitState::Damaged]},
                           {"next", "all logs as one", "svodc log merge " + folder + " -o tuning.log"}};
   const Document document{"", {{"", "Tuning work", {facts, table}}}};
-  SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
+  SVOD_CHECK(printDocument(document, request, console));
   return 0;
 }
 

@@ -8,7 +8,6 @@
 
 #include "driver/tuned_opts.h"
 #include "options.h"
-#include "report/render.h"
 #include "report/tuning_page.h"
 #include "support/suggest.h"
 #include "tune_units.h"
@@ -18,10 +17,6 @@ namespace svod {
 namespace {
 
 using Logs = std::vector<TuningLog>;
-
-Status show(const Document& document, const Request& request, Console& console) {
-  return console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console)));
-}
 
 Status write(const TuningLog& log, const Request& request, Console& console) {
   const std::string& path = request.flags.output;
@@ -35,13 +30,13 @@ Status runPrune(const Logs& logs, const Request& request, Console& console) {
   return write(pruned(merged(logs)), request, console);
 }
 Status runStats(const Logs& logs, const Request& request, Console& console) {
-  return show(statsOf(merged(logs), tuningCompiler()), request, console);
+  return printDocument(statsOf(merged(logs), tuningCompiler()), request, console);
 }
 Status runBest(const Logs& logs, const Request& request, Console& console) {
-  return show(bestTable(merged(logs), tuningCompiler()), request, console);
+  return printDocument(bestTable(merged(logs), tuningCompiler()), request, console);
 }
 Status runDiff(const Logs& logs, const Request& request, Console& console) {
-  return show(differences(logs[0], logs[1], tuningCompiler()), request, console);
+  return printDocument(differences(logs[0], logs[1], tuningCompiler()), request, console);
 }
 
 Status runHtml(const Logs& logs, const Request& request, Console& console) {
