@@ -228,9 +228,9 @@ Table describeGraphs(const std::vector<TunedGraph>& graphs) {
     const PlanSearchResult& r = g.result;
     size_t dropped = 0;
     for (const auto& [outcome, count] : r.outcomes) dropped += info(outcome).isFailure ? count : 0;
-    std::string what = !g.problem.empty() ? g.problem : r.winner ? "" : "the usual ones stay";
-    if (r.winner)
-      for (const std::string& line : linesOf(r.winner->asked)) what += (what.empty() ? "" : " ") + line;
+    const std::string what = !g.problem.empty() ? g.problem
+                             : r.winner         ? decisionsText(linesOf(r.winner->asked))
+                                                : "the usual ones stay";
     table.rows.push_back({g.name, g.problem.empty() ? percentCell(r.ratio) : Cell(r.ratio, "-"), r.priced, r.same,
                           r.hopeless, r.small, r.measured, dropped, what});
   }
