@@ -1,37 +1,13 @@
-"""svodc tune plan, run and status: units that any number of machines do, and the job files of the examples."""
+"""svodc tune plan, run and status: units that any number of machines do."""
 import json
 import re
 import shutil
-import signal
-import subprocess
-import time
-import unittest
 
-try:
-    import yaml
-except ImportError:
-    yaml = None
-
-import kubernetes
-from svodc import BIN, ROOT, ToolTest, clean_environment, contents, main, run
-
-GRAPH = "svod 1\ninput x: f32[48, 40]\ninput y: f32[40, 56]\noutput z = relu(matmul(x, y))\noutput s = softmax(x)\n"
+from svodc import contents, main
+from tune_work import GRAPH, WorkTest
 
 
-class Work(ToolTest):
-    def setUp(self):
-        super().setUp()
-        self.model, self.work = self.graph(GRAPH), self.folder / "work"
-
-    def plan(self, *words):
-        return json.loads(self.svodc("tune", "plan", self.model, "-o", self.work, "--json", *words).stdout)
-
-    def status(self):
-        return json.loads(self.svodc("tune", "status", self.work, "--json").stdout)
-
-    def units(self):
-        return json.loads((self.work / "plan.json").read_text())["units"]
-
+class Work(WorkTest):
     def test_units(self):
         facts = self.plan("--budget", "3s")
         self.assertEqual((facts["units"], facts["kernels"], facts["graphs"], facts["array"]), (3, 2, 1, "0-2"))
@@ -152,70 +128,12 @@ class Work(ToolTest):
             self.assertEqual(contents(folder), before)
             self.fails(1, "log", "stats", folder, says="plan.json")
 
-    def quick_unit(self):
-        """Of one kernel whose search comes to its end."""
-        self.model.write_text("svod 1\ninput x: f32[8]\noutput y = exp(x)\n")
-        self.plan("--budget", "10m", "--search", "kernels", "--beam", "1")
-        return json.loads(self.svodc("tune", "run", self.work, "--unit", 0, "--json").stdout)
-
-    def test_a_unit_whose_log_is_lost_or_damaged_is_not_done(self):
-        self.assertGreater(self.quick_unit()["candidates"], 0)
-        log, = self.work.glob("units/*/attempt-1.log")
-        text, done = log.read_text(), (log.parent / "done").read_text()
-        for damaged in (None, text + "what\n", text[:len(text) // 2], "\0" * len(text)):
-            for each in self.work.glob("units/*/attempt-*.log"):
-                each.unlink()
-            (log.parent / "done").write_text(done)
-            if damaged:
-                log.write_text(damaged)
-            said = self.svodc("tune", "status", self.work, "--json")
-            unit, = json.loads(said.stdout)["units"]
-            self.assertEqual((unit["state"], json.loads(said.stdout)["damaged"]), ("damaged", 1))
-            self.assertIn("--unit 0 does it again", said.stderr)
-            self.assertEqual("is no record" in said.stderr, damaged is not None and "what" in damaged)
-            self.svodc("tune", "run", self.work, "--unit", 0)
-            self.assertEqual(self.status()["done"], 1)
-
-    def test_an_attempt_goes_on_from_those_before_it_so_all_are_needed(self):
-        self.quick_unit()
-        log, = self.work.glob("units/*/attempt-1.log")
-        (log.parent / "done").unlink()
-        report = json.loads(self.svodc("tune", "run", self.work, "--unit", 0, "--json").stdout)
-        self.assertEqual(report["candidates"], 0)  # all was known: that is an end, too
-        unit, = self.status()["units"]
-        self.assertEqual((unit["state"], unit["attempts"]), ("done", 2))
-        log.unlink()
-        unit, = self.status()["units"]
-        self.assertEqual((unit["state"], unit["attempts"]), ("damaged", 1))
-
-    def test_a_unit_without_the_time_to_measure_is_not_done(self):
-        self.plan("--budget", "0.01s", "--units", "1")
-        self.fails(75, "tune", "run", self.work, "--unit", "0", says=["before anything was measured", "greater --budget"])
-        unit, = self.status()["units"]
-        self.assertEqual((unit["state"], unit["attempts"], unit["candidates"]), ("started", 1, 0))
-
     def test_a_unit_that_cannot_be_measured_is_done(self):
         self.model.write_text("svod 1\ninput x: f32[300000000]\noutput y = exp(x)\n")
         self.plan("--budget", "10s", "--search", "kernels")
         report = json.loads(self.svodc("tune", "run", self.work, "--unit", 0, "--json").stdout)
         self.assertIn("more than 1 GiB", report["kernels"][0]["opts"])
         self.assertEqual(self.status()["done"], 1)
-
-    def start(self, unit, *words):
-        return subprocess.Popen([BIN / "svodc", "tune", "run", self.work, "--unit", str(unit), *words], env=clean_environment(),
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def records(self, pattern="attempt-*.log"):
-        text = "".join(path.read_text() for path in sorted(self.work.glob(f"units/*/{pattern}")))
-        return [r for r in map(json.loads, text.splitlines()) if r["record"] == "candidate"]
-
-    def wait_for(self, process, pattern, count):
-        deadline = time.monotonic() + 240
-        while len(self.records(pattern)) < count:
-            if process.poll() is not None or time.monotonic() > deadline:
-                process.kill()
-                self.fail(process.communicate()[1])
-            time.sleep(0.05)
 
     def test_units_compiled_ahead(self):
         """On machines without a device for the code: nothing runs, and who measures finds it."""
@@ -244,34 +162,6 @@ class Work(ToolTest):
         report = json.loads(self.svodc("tune", "run", self.work, "--unit", 0, "--phase", "compile", "--json").stdout)
         self.assertGreater(sum(k["compiled"] for k in report["kernels"]), 0)
         self.fails(3, "tune", "run", self.work, "--unit", "0", says="aarch64")
-
-    def test_attempts(self):
-        self.plan("--budget", "10m", "--units", "1")
-        first = self.start(0)
-        self.wait_for(first, "attempt-1.log", 5)
-        first.kill()
-        first.communicate()
-        (unit,) = self.status()["units"]
-        self.assertEqual((unit["state"], unit["attempts"]), ("started", 1))
-        second = self.start(0)
-        self.wait_for(second, "attempt-2.log", 4)
-        second.send_signal(signal.SIGTERM)
-        said = second.communicate(timeout=120)[1]
-        self.assertEqual(second.returncode, 75, said)
-        self.assertIn("the log of this attempt has all that was measured", said)
-        starts = [(r["kernel"], r["opts"]) for r in self.records() if r["outcome"] == "started"]
-        self.assertEqual(len(starts), len(set(starts)))
-        self.assertEqual(self.status()["units"][0]["attempts"], 2)
-
-    def test_attempts_at_once_have_logs_of_their_own(self):
-        self.plan("--budget", "10m", "--units", "1")
-        processes = [self.start(0) for _ in range(3)]
-        for number in (1, 2, 3):
-            self.wait_for(processes[0], f"attempt-{number}.log", 2)
-        for process in processes:
-            process.kill()
-            process.communicate()
-        self.assertEqual(len(list(self.work.glob("units/*/*.log"))), 3)
 
     def test_every_flag_is_of_the_plan_or_of_a_run(self):
         """A run takes what the plan keeps, and what the units were made of, from there; of the rest nothing is kept."""
@@ -323,47 +213,6 @@ class Work(ToolTest):
         (self.work / "plan.json").write_text(hashed)
         self.fails(1, "tune", "run", self.work, "--unit", "0", says="damaged")
         self.assertEqual(list(self.work.glob("units/*")), [])
-
-
-class Examples(unittest.TestCase):
-    @unittest.skipUnless(yaml, "there is no PyYAML here: apt-get install python3-yaml")
-    def test_kubernetes(self):
-        job = yaml.safe_load((ROOT / "examples/tuning-kubernetes/job.yaml").read_text())
-        spec, container = job["spec"], job["spec"]["template"]["spec"]["containers"][0]
-        for completions in (1, 3, 12, 500):  # what its README says to change
-            changed = job | {"spec": spec | {"completions": completions}}
-            self.assertEqual(kubernetes.against_schema(changed) + kubernetes.against_server(changed), [], completions)
-        self.assertEqual(container["command"][:3], ["svodc", "tune", "run"])
-        self.assertEqual(container["resources"]["requests"], container["resources"]["limits"])
-
-    @unittest.skipUnless(yaml, "there is no PyYAML here: apt-get install python3-yaml")
-    def test_what_kubernetes_refuses(self):
-        text = (ROOT / "examples/tuning-kubernetes/job.yaml").read_text()
-        for check, was, becomes, says in (
-                (kubernetes.against_schema, "kind: Job", "kind: Jbo", "'Jbo'"),
-                (kubernetes.against_schema, "completions: 12", "completions: '12'", "'12' is no int"),
-                (kubernetes.against_schema, "completions: 12", "completoins: 12", "completoins is not known"),
-                (kubernetes.against_schema, "claimName: svod-tuning", "readOnly: true", "claimName is missing"),
-                (kubernetes.against_schema, "mountPath", "mountpath", "mountPath is missing"),
-                (kubernetes.against_schema, 'cpu: "2"', "cpu: 2", "requests.cpu: 2 is no str"),
-                (kubernetes.against_schema, "operator: In", "operator: Is", "'Is' is none of In|NotIn"),
-                (kubernetes.against_server, "completions: 12", "completions: 3\n  maxFailedIndexes: 12", "more than completions"),
-                (kubernetes.against_server, "completionMode: Indexed", "suspend: true", "needs Indexed"),
-                (kubernetes.against_server, "restartPolicy: Never", "restartPolicy: OnFailure", "needs restartPolicy Never"),
-                (kubernetes.against_server, "containerName: tune", "containerName: tuner", "names no container"),
-                (kubernetes.against_server, "[2, 3, 4]", "[0, 2]", "In has no 0"),
-                (kubernetes.against_server, "- name: data\n          persistent", "- name: date\n          persistent", "no volume")):
-            with self.subTest(says=says):
-                self.assertIn(was, text)
-                self.assertIn(says, "; ".join(check(yaml.safe_load(text.replace(was, becomes, 1)))))
-
-    def test_the_commands_of_the_examples_parse(self):
-        """What they call svodc with ends with a word about the folder, not about the command line."""
-        for text in (ROOT / "examples/tuning-slurm/tune.sbatch", ROOT / "examples/tuning-kubernetes/job.yaml"):
-            self.assertIn("--unit", text.read_text())
-        done = run("svodc", "tune", "run", "/nonexistent", "--unit", "auto", "--progress", "json", env={"SLURM_ARRAY_TASK_ID": "0"})
-        self.assertEqual(done.returncode, 74, done.stderr)
-        self.assertEqual(subprocess.run(["bash", "-n", ROOT / "examples/tuning-slurm/tune.sbatch"]).returncode, 0)
 
 
 if __name__ == "__main__":
