@@ -6,55 +6,18 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <new>
-#include <thread>
 
-#include "common/model_text.h"
-#include "common/temp_folder.h"
+#include "compiled_kernel.h"
 #include "driver/kernel_batch.h"
 #include "ir/text.h"
 #include "measure/code_store.h"
-#include "measure/compile_candidates.h"
 #include "measure/cpu_measure.h"
-#include "measure/interpreted.h"
-#include "measure/test_data.h"
 
 using namespace svod;
 
-namespace {
-
-struct Bench {
-  TempFolder folder;
-  Linker linker{folder / ""};
-  CompileOptions options;
-  Model model;
-  std::unique_ptr<Compilation> compilation;
-  const CompiledKernel* kernel = nullptr;
-
-  explicit Bench(const std::string& text) : model(modelOf(text)) {
-    options.machine = makeCpuTarget("", "native").value();
-    options.linker = &linker;
-    auto compiled = compile(model, options);
-    if (!compiled) FAIL(toText(compiled.error()));
-    compilation = std::move(*compiled);
-    kernel = &compilation->kernels.at(0);
-  }
-  std::vector<CompiledCandidate> of(const std::vector<std::string>& texts, const CompileLimits& limits = {},
-                                    const KnownCode& known = {}) {
-    std::vector<std::vector<OptOp>> lists;
-    for (const std::string& text : texts) lists.push_back(parseOpts(text).value());
-    return compileCandidates(*kernel, lists, options, limits, known, folder / "c" + std::to_string(batches++) + "-");
-  }
-  int batches = 0;
-};
-
-constexpr const char* kProduct = "input a: f32[33, 20]\ninput b: f32[20, 48]\noutput y = matmul(a, b)\n";
-
-}  // namespace
-
 TEST_CASE("A batch is one library, and lists with one code are compiled once") {
-  Bench bench(kProduct);
+  CompiledGraph bench(kProduct);
   const auto all = bench.of({"", "vector(n1,8)", "vector(n1,8) upcast(n0,3)", "upcast(n0,3) vector(n1,8)"});
   for (const CompiledCandidate& c : all) {
     CHECK(c.verdict.outcome == Outcome::Timed);
@@ -71,7 +34,7 @@ TEST_CASE("A batch is one library, and lists with one code are compiled once") {
 }
 
 TEST_CASE("Several processes compile parts of a batch, and one that ends costs its own part nothing else") {
-  Bench bench(kProduct);
+  CompiledGraph bench(kProduct);
   std::vector<std::string> lists;
   for (int copies : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
     lists.push_back("upcast(n0," + std::to_string(copies) + ")");
@@ -96,7 +59,7 @@ TEST_CASE("Several processes compile parts of a batch, and one that ends costs i
 }
 
 TEST_CASE("Lists that do not apply, or are too large, cost themselves") {
-  Bench bench(kProduct);
+  CompiledGraph bench(kProduct);
   CompileLimits limits;
   limits.mostInstructions = 400;
   const auto all = bench.of({"vector(n1,16)", "vector(n9,16)", "upcast(n0,33) upcast(n1,12)", "upcast(n0,2)"}, limits);
@@ -114,7 +77,7 @@ TEST_CASE("Lists that do not apply, or are too large, cost themselves") {
 }
 
 TEST_CASE("A candidate that halts, crashes or starves the compiler is given up, and the others are compiled") {
-  Bench bench(kProduct);
+  CompiledGraph bench(kProduct);
   const struct {
     void (*plant)();
     std::string reason;
@@ -136,7 +99,7 @@ TEST_CASE("A candidate that halts, crashes or starves the compiler is given up, 
 }
 
 TEST_CASE("Where no library can be made, every candidate says why") {
-  Bench bench(kProduct);
+  CompiledGraph bench(kProduct);
   const std::vector<std::vector<OptOp>> lists = {
       {}, parseOpts("vector(n1,8)").value(), parseOpts("upcast(n0,2)").value()};
   for (const CompiledCandidate& c :
@@ -147,7 +110,7 @@ TEST_CASE("Where no library can be made, every candidate says why") {
 }
 
 TEST_CASE("Variables are timed in the middle of their bounds, or where it is asked for") {
-  Bench bench("var n in [10, 31]\ninput x: f32[n, 24]\noutput y = x + 1\n");
+  CompiledGraph bench("var n in [10, 31]\ninput x: f32[n, 24]\noutput y = x + 1\n");
   CHECK(bench.of({""})[0].code.values == std::vector<int64_t>{20});
   for (const auto& [percent, value] : {std::pair(0, 10), {10, 12}, {100, 31}}) {
     CompileLimits limits;
@@ -164,82 +127,8 @@ TEST_CASE("Variables are timed in the middle of their bounds, or where it is ask
   CHECK(valueBetween(1, INT64_MAX, 100) == INT64_MAX);
 }
 
-TEST_CASE("What is measured of a kernel comes from its code") {
-  Bench bench(kProduct);
-  CpuMeasure measure(*bench.kernel, bench.options, bench.folder / "", CpuMeasure::Clock::time_point::max());
-  const std::vector<OptOp> usual = optsOf(bench.kernel->choice);
-  REQUIRE(measure.begin({usual, toText(usual), "-O1", 0, {}}));
-  const Candidate plain{{}, "", "test", 0, {}},
-      broken{parseOpts("vector(n9,16)").value(), "vector(n9,16)", "test", 0, {}};
-  const Candidate both[] = {plain, broken};
-  const std::vector<Prepared> prepared = measure.prepare(both);
-  CHECK(prepared[0].verdict.outcome == Outcome::Timed);
-  CHECK(prepared[1].verdict.outcome == Outcome::CompileFailed);
-  const TrialResult timed = measure.time(plain, 0);
-  CHECK((timed.outcome == Outcome::Timed && timed.nanoseconds > 0));
-  CHECK(measure.compare(plain).outcome == Outcome::Loses);
-  CHECK(measure.time(broken, 0).outcome == Outcome::CompileFailed);
-  CHECK(!measure.isOver());
-}
-
-TEST_CASE("The search ends so early that what is fastest can be compared before the deadline") {
-  using Clock = CpuMeasure::Clock;
-  const struct {
-    const char* graph;
-    std::chrono::milliseconds before;  // the deadline: less than what is kept
-  } cases[] = {
-      {kProduct, std::chrono::milliseconds(20)},
-      {"input a: f32[400, 400]\ninput b: f32[400, 400]\noutput y = matmul(a, b)\n", std::chrono::milliseconds(80)}};
-  for (const auto& [graph, before] : cases) {
-    INFO(graph);
-    Bench bench(graph);
-    const Clock::time_point deadline = Clock::now() + std::chrono::seconds(4);
-    CpuMeasure measure(*bench.kernel, bench.options, bench.folder / "", deadline);
-    const std::vector<OptOp> usual = optsOf(bench.kernel->choice);
-    REQUIRE(measure.begin({usual, toText(usual), "-O1", 0, {}}));
-    const Clock::time_point begun = Clock::now(), mostKept = deadline - (deadline - begun) / 4;
-    const bool isOver = measure.isOver();
-    CHECK((!isOver || Clock::now() >= mostKept));
-    std::this_thread::sleep_until(deadline - before);
-    CHECK(measure.isOver());
-  }
-}
-
-TEST_CASE("Errors are told from what the interpreter says, where it is near and small kernels are asked for") {
-  const auto dataFor = [](Bench& bench, std::vector<size_t> elements) {
-    KernelData data;
-    for (size_t slot = 0; slot < elements.size(); ++slot) {
-      data.types.push_back(ElementType::F32);
-      data.operands.emplace_back(4 * elements[slot]);
-      fillWithData(data.operands[slot], ElementType::F32, slot);
-    }
-    const std::vector<CompiledCandidate> made = bench.of({""});
-    REQUIRE(runReference(made[0].code, data, {}).outcome == Outcome::Timed);
-    return data;
-  };
-  const auto moved = [](KernelData data, float by) {
-    float first;
-    std::memcpy(&first, data.wanted[0].data(), sizeof first);
-    first += by;
-    std::memcpy(data.wanted[0].data(), &first, sizeof first);
-    return data;
-  };
-  Bench bench("var n in [1, 9]\ninput x: f32[n, 24]\noutput y = x * 3 + 1\n");
-  const KernelData right = dataFor(bench, {216, 216});
-  KernelData near = moved(right, 0x1p-20F), far = moved(right, 1);
-  REQUIRE(preferInterpreted(*bench.kernel, near, kMiddle));
-  CHECK(worstUnits(near.wanted[0], right.wanted[0], ElementType::F32) <= 1);  // of one rounding more
-  REQUIRE(preferInterpreted(*bench.kernel, far, kMiddle));
-  CHECK(far.wanted[0] == moved(right, 1).wanted[0]);
-  Bench large("input x: f32[1200, 1200]\noutput y = x * 3 + 1\n");
-  KernelData untouched = moved(dataFor(large, {1440000, 1440000}), 0x1p-20F);
-  const KernelData before = untouched;
-  CHECK(!preferInterpreted(*large.kernel, untouched, kMiddle));
-  CHECK(untouched.wanted == before.wanted);
-}
-
 TEST_CASE("Code that was compiled ahead is found by text, and not compiled again") {
-  Bench bench(kProduct);
+  CompiledGraph bench(kProduct);
   const std::vector<std::string> texts = {"", "vector(n1,8)", "upcast(n0,33) upcast(n1,12)"};
   const CodeStore store(bench.folder / "");
   std::vector<std::vector<OptOp>> lists;
@@ -274,7 +163,7 @@ TEST_CASE("Code that was compiled ahead is found by text, and not compiled again
 }
 
 TEST_CASE("Candidates share what is done before opts") {
-  Bench bench("input a: f32[24, 5]\noutput y = sum(reshape(transpose(a), shape=[4, 30]), axes=1)\n");
+  CompiledGraph bench("input a: f32[24, 5]\noutput y = sum(reshape(transpose(a), shape=[4, 30]), axes=1)\n");
   REQUIRE(bench.kernel->unopted);
   CompiledKernel copy = copyOf(*bench.kernel, "copy");
   CHECK(toUopText(copy.ast) == toUopText(bench.kernel->unopted));
@@ -294,7 +183,7 @@ TEST_CASE("A plan has the code that was measured") {
                                                        {kProduct, "vector(n1,16) upcast(n0,11)"},
                                                        {softmax, ""}};
   for (const auto& [graph, text] : lists) {
-    Bench bench(graph);
+    CompiledGraph bench(graph);
     const CandidateCode measured = bench.of({text})[0].code;
     CompileOptions options = bench.options;
     options.opts = {{bench.kernel->name, parseOpts(text).value()}};

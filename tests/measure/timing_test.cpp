@@ -126,6 +126,8 @@ TEST_CASE("The time of some tiles is told as that of all, and whole grids are ru
     CHECK(portions.contains("50"));
     CHECK((portions.size() == 1) == wholeGrids);
   }
+  Workspace workspace(bench.all, code.args, {});
+  CHECK(Loaded(code, workspace).nanosecondsOf(1, 5) >= 50 * kTileNs);
 }
 
 TEST_CASE("With cold caches a run waits for memory") {
