@@ -11,6 +11,8 @@ namespace svod {
 
 namespace {
 
+constexpr int kUnits = 256;  // of the last place of the largest value, that floats may differ by
+
 struct Random {
   uint64_t state;
   uint64_t next() {
@@ -42,6 +44,19 @@ long double unitAt(long double value, int precision) {
   return value == 0 ? 0 : std::ldexp(1.0L, std::ilogb(value) + 1 - precision);
 }
 
+uint64_t countOf(std::span<const std::byte> bytes, ElementType type) {
+  return isPacked(type) ? bytes.size() * (8 / info(type).bits) : bytes.size() / byteSize(type);
+}
+
+/// Of the finite ones.
+long double largestOf(std::span<const std::byte> floats, ElementType type) {
+  long double largest = 0;
+  for (uint64_t i = 0; i < countOf(floats, type); ++i)
+    if (const long double v = std::fabs(elementValue(type, floats.data(), i)); std::isfinite(v))
+      largest = std::max(largest, v);
+  return largest;
+}
+
 /// Whether no two elements differ by more than may be, for floats that the processor has: the usual case, quickly.
 template <class T>
 bool isWithin(std::span<const std::byte> got, std::span<const std::byte> wanted, int precision) {
@@ -54,7 +69,7 @@ bool isWithin(std::span<const std::byte> got, std::span<const std::byte> wanted,
   const size_t count = wanted.size() / sizeof(T);
   for (size_t i = 0; i < count; ++i) largest = std::max(largest, std::fabs(at(wanted, i)));
   if (!std::isfinite(largest)) return false;
-  const T allowed = static_cast<T>(256 * unitAt(largest, precision));
+  const T allowed = static_cast<T>(kUnits * unitAt(largest, precision));
   bool isRight = true;
   for (size_t i = 0; i < count; ++i) isRight &= std::fabs(at(got, i) - at(wanted, i)) <= allowed;
   return isRight;
@@ -90,14 +105,12 @@ void fillWithData(std::span<std::byte> bytes, ElementType type, uint64_t number)
 
 double worstUnits(std::span<const std::byte> got, std::span<const std::byte> wanted, ElementType type) {
   if (!isFloat(type)) return 0;
-  const uint64_t count = isPacked(type) ? got.size() * (8 / info(type).bits) : got.size() / byteSize(type);
-  long double largest = 0, worst = 0;
-  for (uint64_t i = 0; i < count; ++i) {
-    const long double a = elementValue(type, got.data(), i), b = elementValue(type, wanted.data(), i);
-    if (std::isfinite(b)) largest = std::max(largest, std::fabs(b));
-    if (std::isfinite(a - b)) worst = std::max(worst, std::fabs(a - b));
+  long double worst = 0;
+  for (uint64_t i = 0; i < countOf(got, type); ++i) {
+    const long double error = std::fabs(elementValue(type, got.data(), i) - elementValue(type, wanted.data(), i));
+    if (std::isfinite(error)) worst = std::max(worst, error);
   }
-  return worst == 0 ? 0 : static_cast<double>(worst / unitAt(largest, precisionOf(type)));
+  return worst == 0 ? 0 : static_cast<double>(worst / unitAt(largestOf(wanted, type), precisionOf(type)));
 }
 
 std::optional<std::string> firstDifference(std::span<const std::byte> got, std::span<const std::byte> wanted,
@@ -105,16 +118,10 @@ std::optional<std::string> firstDifference(std::span<const std::byte> got, std::
   if (got.size() == wanted.size() && std::memcmp(got.data(), wanted.data(), got.size()) == 0) return std::nullopt;
   if (type == ElementType::F32 && isWithin<float>(got, wanted, 24)) return std::nullopt;
   if (type == ElementType::F64 && isWithin<double>(got, wanted, 53)) return std::nullopt;
-  const uint64_t count = isPacked(type) ? got.size() * (8 / info(type).bits) : got.size() / byteSize(type);
-  long double largest = 0;
-  for (uint64_t i = 0; isFloat(type) && i < count; ++i)
-    if (const long double v = std::fabs(elementValue(type, wanted.data(), i)); std::isfinite(v))
-      largest = std::max(largest, v);
   const int precision = precisionOf(type);
-  const long double allowed = isFloat(type) ? 256 * unitAt(largest, precision) : 0;
-  long double worst = allowed;
+  long double worst = isFloat(type) ? kUnits * unitAt(largestOf(wanted, type), precision) : 0;  // what may be
   std::optional<std::string> found;
-  for (uint64_t i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < countOf(got, type); ++i) {
     const long double a = elementValue(type, got.data(), i), b = elementValue(type, wanted.data(), i);
     if (a == b || (std::isnan(a) && std::isnan(b))) continue;
     const long double error = std::fabs(a - b);
