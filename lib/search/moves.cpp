@@ -43,24 +43,30 @@ double partOfSlowest(const KernelFacts& kernel, int threads) {
 }  // namespace
 
 /// Tables by node id grow with the graph, and most of its nodes belong to lists that nobody asks for again.
-void Moves::startAnewWhenLarge() {
-  constexpr size_t kNodes = 1 << 13;
-  if (graph_->size() <= kNodes) return;
+bool Moves::startAnewWhenLarge() {
+  if (graph_->size() <= mostNodes_) return false;
+  path_.clear();
   facts_ = std::make_unique<FactsCache>();
   auto fresh = std::make_unique<Graph>();
   sink_ = fresh->clone(given_);
   own_ = std::move(fresh), graph_ = own_.get();
+  return true;
 }
 
 Chooser Moves::replayed(std::span<const OptOp> opts) {
-  Chooser chooser(*graph_, sink_, caps_, *facts_);
-  for (const OptOp& opt : opts)
+  const bool isAnew = startAnewWhenLarge();
+  const auto known = std::ranges::mismatch(path_, opts, {}, &Step::opt).in1;
+  while (path_.end() != known) path_.pop_back();
+  Chooser chooser = path_.empty() ? Chooser(*graph_, sink_, caps_, *facts_) : path_.back().after;
+  for (const OptOp& opt : opts.subspan(path_.size())) {
     if (chooser.opts.size() < kMostOpts) chooser.apply(opt.kind, opt.args, {});
+    path_.push_back({opt, chooser});
+  }
+  if (isAnew) mostNodes_ = graph_->size() + kMoreNodes;  // whatever the first list took
   return chooser;
 }
 
 std::optional<Candidate> Moves::candidate(std::span<const OptOp> opts, std::string origin) {
-  startAnewWhenLarge();
   Chooser chooser = replayed(opts);
   const auto isCut = [](const ChosenOpt& chosen) { return isThread(chosen.opt); };
   if (caps_.threads && threads_ == 1 && std::ranges::none_of(chooser.opts, isCut)) splitForThreads(chooser);
@@ -154,7 +160,7 @@ std::vector<Candidate> Moves::additions(const Candidate& of) {
 }
 
 std::vector<OptOp> Moves::macro(const std::vector<OptOp>& opts, std::mt19937_64& random) {
-  Chooser at(*graph_, sink_, caps_, *facts_);
+  Chooser at = replayed({});
   for (OptKind kind : {OptKind::Tile, OptKind::Order, OptKind::Pack}) {
     std::vector<OptOp> fitting = proposals(at);
     std::erase_if(fitting, [&](const OptOp& opt) { return opt.kind != kind; });

@@ -39,6 +39,7 @@ class Moves {
   std::optional<Candidate> mutant(std::span<const Candidate> parents, std::mt19937_64& random, int changes = 2);
 
  private:
+  /// Goes on from what these have in common with the list before.
   Chooser replayed(std::span<const OptOp> opts);
   std::vector<OptOp> withoutFixed(std::vector<OptOp> opts) const;
   /// Opts of threads, which are as -O1 has them.
@@ -49,7 +50,13 @@ class Moves {
 
   /// More copies along one axis, and fewer along another: the register tile keeps about its size.
   static void reshape(std::vector<OptOp>& opts, std::mt19937_64& random);
-  void startAnewWhenLarge();
+  bool startAnewWhenLarge();
+
+  struct Step {
+    OptOp opt;
+    Chooser after;
+  };
+  static constexpr size_t kMoreNodes = 1 << 13;
 
   UOp given_, sink_;
   const Caps& caps_;
@@ -57,6 +64,8 @@ class Moves {
   Graph* graph_;                // where lists are tried:
   std::unique_ptr<Graph> own_;  // from when the given one has grown
   std::unique_ptr<FactsCache> facts_;
+  std::vector<Step> path_;  // the list that was replayed last
+  size_t mostNodes_ = kMoreNodes;
 };
 
 }  // namespace svod

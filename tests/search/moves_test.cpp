@@ -74,6 +74,31 @@ TEST_CASE("Every move is a list that applies and is written as it applies") {
   CHECK(texts.size() > 60);
 }
 
+TEST_CASE("What a list comes to does not depend on the lists before it") {
+  Graph g;
+  const UOp sink = buildMatmul(g, {24, 32, 16});
+  const Caps all = avx2();
+  Moves moves(g, sink, all);
+  const auto checkAlone = [&](const Candidate& c) {
+    Graph own;
+    const std::optional<Candidate> alone = Moves(own, own.clone(sink), all).candidate(c.opts, c.origin);
+    INFO(c.text);
+    REQUIRE(alone);
+    CHECK((alone->text == c.text && alone->opts == c.opts && alone->features == c.features));
+    CHECK((alone->predicted == c.predicted && alone->instructions == c.instructions));
+  };
+  std::vector<Candidate> parents = moves.seeds();
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 300; ++i) {
+    const std::optional<Candidate> mutant = moves.mutant(parents, random);
+    if (!mutant) continue;
+    checkAlone(*mutant);
+    if (i % 10 == 0) parents.push_back(*mutant);
+  }
+  for (const Candidate& c : moves.additions(parents.back())) checkAlone(c);
+  CHECK(g.size() > 1 << 13);  // it was begun anew
+}
+
 TEST_CASE("How threads share a kernel changes where it is searched, and nowhere else") {
   Graph g;
   const UOp sink = buildMatmul(g, {24, 32, 16});
