@@ -1,7 +1,7 @@
 // Loop fusion: reductions over equal extents share a loop where neither needs the other.
 #include <algorithm>
 #include <map>
-#include <set>
+#include <span>
 
 #include "lower/expand.h"
 
@@ -34,21 +34,34 @@ bool closesSameRanges(UOp a, UOp b) { return std::ranges::equal(a.src().subspan(
 class EndDependencies {
  public:
   explicit EndDependencies(UOp sink) {
-    for (UOp n : toposort(sink)) {
-      std::set<uint32_t>& mine = below_[n.id()];
-      for (UOp s : n.src()) {
-        const std::set<uint32_t>& theirs = below_[s.id()];
-        mine.insert(theirs.begin(), theirs.end());
-      }
-      if (n.op() == Op::End) ends_.push_back(n), mine.insert(n.id());
+    const std::vector<UOp> nodes = toposort(sink);
+    for (UOp n : nodes)
+      if (n.op() == Op::End) numberOf_.emplace(n.id(), ends_.size()), ends_.push_back(n);
+    words_ = (ends_.size() + 63) / 64;
+    below_.resize((sink.id() + 1) * words_);
+    for (UOp n : nodes) {
+      const std::span<uint64_t> mine = below(n);
+      for (UOp s : n.src())
+        for (size_t w = 0; w < words_; ++w) mine[w] |= below(s)[w];
+      if (n.op() != Op::End) continue;
+      const size_t number = numberOf_.at(n.id());
+      mine[number / 64] |= uint64_t{1} << number % 64;
     }
   }
   const std::vector<UOp>& ends() const { return ends_; }
-  bool needs(UOp a, UOp b) const { return below_.at(a.id()).contains(b.id()); }
+  bool needs(UOp a, UOp b) {
+    const size_t number = numberOf_.at(b.id());
+    return (below(a)[number / 64] >> number % 64 & 1) != 0;
+  }
 
  private:
-  std::map<uint32_t, std::set<uint32_t>> below_;
+  /// One bit for each End.
+  std::span<uint64_t> below(UOp node) { return std::span(below_).subspan(node.id() * words_, words_); }
+
   std::vector<UOp> ends_;
+  std::map<uint32_t, size_t> numberOf_;  // of Ends, by id
+  std::vector<uint64_t> below_;          // by id of the node
+  size_t words_ = 0;                     // of a node
 };
 
 /// One round: the first group of mergeable Ends becomes one. Returns the same sink when there is none.

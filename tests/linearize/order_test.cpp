@@ -27,6 +27,26 @@ int termOf(UOp node) {
 
 }  // namespace
 
+TEST_CASE("Loops of many copies become one where none needs another, and stay apart where one does") {
+  struct Case {
+    UOp (*build)(Graph& graph, const Sizes& sizes);
+    const char* opts;
+    int64_t copies, loops;
+  };
+  for (const Case& c :
+       {Case{buildMatmul, "upcast(0,16) upcast(1,5)", 80, 1}, Case{buildSoftmax, "upcast(0,16) upcast(0,5)", 80, 2}}) {
+    Graph g;
+    const UOp expanded = expand(g, applyOpts(g, c.build(g, {80, 5, 8}), *parseOpts(c.opts), {}).value()).value();
+    const auto loopsIn = [](UOp sink) {
+      return std::ranges::count_if(toposort(sink), [](UOp n) {
+        return n.op() == Op::End && n.src(1).argAs<AxisArg>().type == AxisType::Reduce;
+      });
+    };
+    CHECK(loopsIn(expanded) == c.copies * c.loops);
+    CHECK(loopsIn(mergeLoops(g, expanded)) == c.loops);
+  }
+}
+
 TEST_CASE("Accumulators add the first of several terms before any adds the second") {
   Graph g;
   const LinearKernel kernel = linear(g, buildMatmul(g, {4, 32, 12}), "upcast(0,2) vector(1,16) unroll(2,3)");
