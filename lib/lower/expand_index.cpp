@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "symbolic/symbolic.h"
-
 namespace svod {
 
 bool IndexExpander::isMath(UOp node) {
@@ -19,7 +17,7 @@ UOp IndexExpander::fixed(UOp expr, const Assignment& at) {
   for (UOp r : expr.ranges())
     if (auto it = at.find(r.id()); isUnrolled(r) && it != at.end())
       from.push_back(r), to.push_back(g_.index(it->second));
-  return from.empty() ? expr : simplify(g_, substitute(g_, expr, from, to));
+  return from.empty() ? expr : simplified_(substitute(g_, expr, from, to));
 }
 
 UOp IndexExpander::value(UOp expr, const Assignment& at) {
@@ -34,7 +32,7 @@ UOp IndexExpander::position(UOp flat, const Assignment& at) {
   if (!vector) return scalar;
   if (coefficientOf(scalar, *vector) != 1) return perLane(scalar, *vector);
   UOp zero = g_.index(0);
-  UOp first = simplify(g_, substitute(g_, scalar, {&*vector, 1}, {&zero, 1}));
+  UOp first = simplified_(substitute(g_, scalar, {&*vector, 1}, {&zero, 1}));
   return g_.make(Op::Ramp, DType::Index, {first}, SlotArg{static_cast<uint32_t>(extentOf(*vector))});
 }
 

@@ -5,12 +5,13 @@
 #include <unordered_map>
 
 #include "lower/assignment.h"
+#include "symbolic/symbolic.h"
 
 namespace svod {
 
 class IndexExpander {
  public:
-  explicit IndexExpander(Graph& graph) : g_(graph) {}
+  explicit IndexExpander(Graph& graph) : g_(graph), simplified_(graph) {}
 
   /// Arithmetic of ranges, variables and constants, without selection: what the functions below take.
   bool isMath(UOp node);
@@ -34,6 +35,7 @@ class IndexExpander {
   UOp perLane(UOp scalar, UOp vector);
 
   Graph& g_;
+  Simplifier simplified_;                      // copies share most of their arithmetic
   std::unordered_map<uint32_t, bool> isMath_;  // by node
   std::string error_;
 };
