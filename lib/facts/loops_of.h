@@ -13,11 +13,13 @@ class LoopsOf {
  public:
   /// `nodes`: in the order of toposort().
   explicit LoopsOf(std::span<const UOp> nodes);
-  std::span<const UOp> operator[](UOp node) const { return loops_[node.id()]; }
+  std::span<const UOp> operator[](UOp node) const { return loops_[placeOf_[node.id()]]; }
 
  private:
   void enter(UOp user, UOp node);
-  std::vector<std::vector<UOp>> loops_;
+
+  std::vector<uint32_t> placeOf_;        // by node id: most nodes of a graph are of other kernels
+  std::vector<std::vector<UOp>> loops_;  // by place
 };
 
 }  // namespace svod

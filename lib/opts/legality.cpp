@@ -82,10 +82,11 @@ bool isOfStaying(UOp sink, UOp range) {
 
 }  // namespace
 
-Status checkKernel(UOp sink, const Caps& caps) {
+Status checkKernel(std::span<const UOp> nodes, const Caps& caps) {
+  const UOp sink = nodes.back();
   const int64_t threads = caps.workgroups ? workgroupThreads(sink) : 1;
   int64_t local = 0, limit = caps.workgroups ? caps.sharedBytes : caps.scratchBytes;
-  for (UOp n : toposort(sink)) {
+  for (UOp n : nodes) {
     SVOD_CHECK(checkExpansion(n, caps));
     if (n.op() == Op::Fill && (fillBytes(n) > limit || (local += bytesInMemory(n, threads)) > limit))
       return fail(Diag::BadOpt, "local buffers would take more than " + count(limit) + " bytes",

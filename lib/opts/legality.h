@@ -9,8 +9,9 @@ namespace svod {
 
 /// BadOpt if lowering could not expand the kernel: a value over two vector ranges, too many copies of one
 /// expression, a local buffer filled under an expanded range or by the lanes of a warp, a sum that its tensor core does
-/// not compute any more, a ring that is no bare copy, scratch or shared memory or workgroup beyond `caps`.
-Status checkKernel(UOp sink, const Caps& caps);
+/// not compute any more, a ring that is no bare copy, scratch or shared memory or workgroup beyond `caps`. `nodes`: as
+/// toposort() lists them, the sink last.
+Status checkKernel(std::span<const UOp> nodes, const Caps& caps);
 
 /// Stands in the help of an error for the axes of the kernel, which applyOpt() writes in its place: most errors are
 /// thrown away by those who try opts.

@@ -30,9 +30,9 @@ bool LoopNames::isTaken(std::string_view name) const {
   return std::ranges::any_of(names_, [&](const auto& entry) { return entry.second == name; });
 }
 
-LoopNames LoopNames::after(const Applied& applied) const {
+LoopNames LoopNames::after(const Applied& applied, std::span<const UOp> nodes) const {
   std::set<uint32_t> left;
-  for (UOp n : toposort(applied.sink))
+  for (UOp n : nodes)
     if (n.op() == Op::Range) left.insert(idOf(n));
   LoopNames now;
   for (const auto& [id, name] : names_)

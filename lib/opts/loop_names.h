@@ -18,8 +18,8 @@ class LoopNames {
  public:
   /// Of a kernel before any opt.
   explicit LoopNames(UOp sink);
-  /// After an opt that turned a kernel with these names into `applied`.
-  LoopNames after(const Applied& applied) const;
+  /// After an opt that turned a kernel with these names into `applied`, whose nodes are these.
+  LoopNames after(const Applied& applied, std::span<const UOp> nodes) const;
 
   /// Empty for a loop without a name.
   std::string_view nameOf(UOp range) const;

@@ -11,10 +11,11 @@ Result<AppliedOpt> tryOpt(Graph& graph, const NamedKernel& kernel, const OptOp& 
   const std::vector<Axis> axes = axesOf(kernel.sink);
   SVOD_TRY(OptOp numbered, kernel.names.numbered(opt, axes));
   SVOD_TRY(Applied applied, info(opt.kind).apply(graph, kernel.sink, numbered, caps));
-  SVOD_CHECK(checkKernel(applied.sink, caps));
+  const std::vector<UOp> nodes = toposort(applied.sink);
+  SVOD_CHECK(checkKernel(nodes, caps));
   if (applied.sink == kernel.sink && opt.kind != OptKind::NoLocals)
     return fail(Diag::BadOpt, "it changes nothing", "leave it out");
-  LoopNames names = kernel.names.after(applied);
+  LoopNames names = kernel.names.after(applied, nodes);
   return AppliedOpt{{applied.sink, std::move(names)}, std::move(applied.made), kernel.names.named(numbered, axes)};
 }
 
