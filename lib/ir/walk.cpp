@@ -5,25 +5,39 @@
 
 namespace svod {
 
+namespace {
+
+/// Ids of nodes below these are no greater than theirs.
+uint32_t largestId(std::span<const UOp> roots) {
+  uint32_t largest = 0;
+  for (UOp root : roots) largest = std::max(largest, root.id());
+  return largest;
+}
+
+}  // namespace
+
 std::vector<UOp> toposort(std::span<const UOp> roots) {
+  struct Visit {
+    UOp node;
+    const UOp *next, *end;  // sources
+  };
   std::vector<UOp> order;
-  std::vector<bool> seen;
-  std::vector<std::pair<UOp, size_t>> stack;
-  auto visit = [&](UOp n) {
-    if (n.id() >= seen.size()) seen.resize(n.id() + 1);
-    if (seen[n.id()]) return;
+  std::vector<Visit> stack;
+  std::vector<bool> seen(largestId(roots) + 1);
+  const auto enter = [&](UOp n) {
     seen[n.id()] = true;
-    stack.emplace_back(n, 0);
+    stack.push_back({n, n.src().data(), n.src().data() + n.srcCount()});
   };
   for (UOp root : roots) {
-    visit(root);
+    if (!seen[root.id()]) enter(root);
     while (!stack.empty()) {
-      auto& [node, next] = stack.back();
-      if (next < node.srcCount()) {
-        visit(node.src(next++));
-      } else {
-        order.push_back(node);
+      Visit& top = stack.back();
+      while (top.next != top.end && seen[top.next->id()]) ++top.next;
+      if (top.next == top.end) {
+        order.push_back(top.node);
         stack.pop_back();
+      } else {
+        enter(*top.next++);
       }
     }
   }
@@ -43,11 +57,8 @@ UOp storageOf(UOp address) {
 }
 
 UOp transform(Graph&, UOp root, const std::function<UOp(UOp, std::span<const UOp>)>& map) {
-  std::vector<UOp> order = toposort(root), src;
-  uint32_t largest = 0;
-  for (UOp n : order) largest = std::max(largest, n.id());
-  std::vector<UOp> newOf(largest + 1);
-  for (UOp n : order) {
+  std::vector<UOp> newOf(root.id() + 1), src;
+  for (UOp n : toposort(root)) {
     src.clear();
     for (UOp s : n.src()) src.push_back(newOf[s.id()]);
     newOf[n.id()] = map(n, src);
@@ -56,8 +67,9 @@ UOp transform(Graph&, UOp root, const std::function<UOp(UOp, std::span<const UOp
 }
 
 UOp substitute(Graph& graph, UOp root, std::span<const UOp> from, std::span<const UOp> to) {
-  std::vector<UOp> newOf(graph.size());
-  for (size_t i = 0; i < from.size(); ++i) newOf[from[i].id()] = to[i];
+  std::vector<UOp> newOf(root.id() + 1);
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i].id() < newOf.size()) newOf[from[i].id()] = to[i];
   std::vector<std::pair<UOp, bool>> stack{{root, false}};
   std::vector<UOp> src;
   while (!stack.empty()) {

@@ -1,4 +1,5 @@
 // a * b + c, c - a * b and a * b - c become Mulacc when nothing else needs the product.
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -27,7 +28,7 @@ UOp legalizeMulacc(Graph& graph, UOp root, const LegalizeOptions& options) {
   auto negated = [&](UOp x) { return graph.alu(Op::Neg, {x}); };
   return transform(graph, root, [&](UOp node, std::span<const UOp> src) {
     bool adds = node.op() == Op::Add || node.op() == Op::Sub;
-    if (!adds || !isFloat(node.dtype())) return graph.withSrc(node, src);
+    if (!adds || !isFloat(node.dtype())) return std::ranges::equal(src, node.src()) ? node : graph.withSrc(node, src);
     bool subtracts = node.op() == Op::Sub;
     for (int i : {0, 1}) {
       if (!isProduct(node.src(i)) || src[i].op() != Op::Mul) continue;

@@ -77,7 +77,8 @@ class LineStores {
   UOp run(UOp sink) {
     return transform(g_, sink, [&](UOp node, std::span<const UOp> src) {
       if (node.op() == Op::Group) return g_.withSrc(node, split(src));
-      if (node.op() != Op::End || src[0].op() != Op::Store) return g_.withSrc(node, src);
+      if (node.op() != Op::End || src[0].op() != Op::Store)
+        return std::ranges::equal(src, node.src()) ? node : g_.withSrc(node, src);
       std::vector<UOp> stores = split(src.first(1)), all(src.begin(), src.end());
       if (stores.size() > 1) all[0] = g_.make(Op::Group, DType::Void, stores);
       return g_.withSrc(node, all);

@@ -91,7 +91,7 @@ class StridedLoads {
   UOp run(UOp sink) {
     findBlocks(sink);
     return transform(g_, sink, [&](UOp node, std::span<const UOp> src) {
-      UOp same = g_.withSrc(node, src);
+      UOp same = std::ranges::equal(src, node.src()) ? node : g_.withSrc(node, src);
       std::optional<Gather> gather = gatherOf(g_, same);
       if (!gather) return same;
       if (auto place = blockOf_.find(node.id()); place != blockOf_.end())

@@ -46,7 +46,7 @@ class StridedStores {
 
   UOp run(UOp sink) {
     return transform(g_, sink, [&](UOp node, std::span<const UOp> src) {
-      UOp same = g_.withSrc(node, src);
+      UOp same = std::ranges::equal(src, node.src()) ? node : g_.withSrc(node, src);
       return node.op() == Op::Group ? joined(same) : same;
     });
   }

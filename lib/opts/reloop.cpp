@@ -31,8 +31,9 @@ class Relooper {
   Relooper(Graph& g, UOp sink, std::span<const Reloop> loops) : g_(g), sink_(sink), loops_(loops) {}
 
   UOp run() {
-    for (UOp n : toposort(sink_))
-      if (n.op() == Op::End || n.op() == Op::Fill) gateStoresOf(n.src(0), n);
+    if (std::ranges::any_of(loops_, [](const Reloop& loop) { return bool(loop.valid); }))
+      for (UOp n : toposort(sink_))
+        if (n.op() == Op::End || n.op() == Op::Fill) gateStoresOf(n.src(0), n);
     return transform(g_, sink_, [this](UOp n, std::span<const UOp> src) { return rebuild(n, src); });
   }
 
@@ -74,7 +75,7 @@ class Relooper {
       case Op::Store: return store(n, src);
       default: break;
     }
-    return g_.withSrc(n, src);
+    return std::ranges::equal(src, n.src()) ? n : g_.withSrc(n, src);
   }
 
   std::vector<UOp> closing(UOp n, UOp value) const {
