@@ -33,4 +33,18 @@ bool SequentialTest::loses() const { return evidence_ <= -decided() || (evidence
 double SequentialTest::ratio() const { return ratios_.empty() ? 1 : quantile(ratios_, 0.5); }
 double SequentialTest::noise() const { return ratios_.empty() ? 0 : spreadOf(ratios_); }
 
+bool outweighs(const SequentialTest& warm, const SequentialTest& cold) {
+  return !cold.wins() && warm.ratio() * cold.ratio() >= 1;
+}
+
+std::optional<bool> isSlower(const SequentialTest& warm, const SequentialTest& cold) {
+  if (warm.loses()) return true;
+  if (!warm.isOver() || !cold.isOver()) return std::nullopt;
+  return (!warm.wins() && warm.ratio() >= 1) || outweighs(warm, cold);
+}
+
+bool isClearlySlower(const BothWays& warm, const BothWays& cold) {
+  return warm.loss.wins() || (cold.loss.wins() && warm.gain.ratio() * cold.gain.ratio() >= 1);
+}
+
 }  // namespace svod

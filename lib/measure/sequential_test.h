@@ -1,6 +1,7 @@
 // Whether one of two things that run in turns is faster: as many pairs of times as it takes to know.
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace svod {
@@ -30,6 +31,24 @@ class SequentialTest {
   size_t most_;
   std::vector<double> ratios_;
 };
+
+/// Whether what is lost with cold caches is more than what is gained with warm ones.
+bool outweighs(const SequentialTest& warm, const SequentialTest& cold);
+/// Whether the candidate is no gain: not faster with warm caches, or outweighed. Nothing where there were too few pairs
+/// to say so.
+std::optional<bool> isSlower(const SequentialTest& warm, const SequentialTest& cold);
+
+/// Both sides of one question: whether the candidate is faster, and whether what it is compared with is, clearly.
+struct BothWays {
+  SequentialTest gain, loss;
+
+  /// `kept`: a pair speaks for the other where that takes at most so much of the candidate's time.
+  BothWays(double gained, double kept, size_t most) : gain(gained, most), loss(kept, most) {}
+  void add(double ratio) { gain.add(ratio), loss.add(1 / ratio); }
+};
+
+/// With warm caches, or with cold ones by what it does not gain with warm ones. Noise is no loss.
+bool isClearlySlower(const BothWays& warm, const BothWays& cold);
 
 /// The value below which `part` of the values lie; these are not empty.
 double quantile(std::vector<double> values, double part);

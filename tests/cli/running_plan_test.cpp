@@ -1,4 +1,4 @@
-// Where plans that svodc times in its own process have their memory.
+// Where plans that svodc times in its own process have their memory, and what times of theirs tell.
 #include "tools/svodc/running_plan.h"
 
 #include <catch2/catch.hpp>
@@ -10,6 +10,7 @@
 #include "common/temp_folder.h"
 #include "driver/targets.h"
 #include "measure/code.h"
+#include "tools/svodc/plans_in_turns.h"
 
 using namespace svod;
 
@@ -34,7 +35,35 @@ std::optional<bool> asksForHugePages(const std::byte* data) {
   return std::nullopt;
 }
 
+std::unique_ptr<Compilation> compiledHere(Model& model, const std::string& folder) {
+  Linker linker{folder};
+  CompileOptions options;
+  options.machine = makeCpuTarget("", "native").value();
+  options.linker = &linker;
+  auto compiled = compile(model, options);
+  if (!compiled) FAIL(toText(compiled.error()));
+  return std::move(*compiled);
+}
+
 }  // namespace
+
+TEST_CASE("Plans in turns are timed as long as there is time, and their kernels where they are told of") {
+  Model model = modelOf("input x: f32[64, 48]\noutput y = contiguous(exp(x)) * 2\noutput z = sum(x, axes=1)\n");
+  TempFolder folder;
+  const auto compiled = compiledHere(model, folder / "");
+  const PlanPair itself{model, model, *compiled, *compiled, {}, kMiddle};
+  for (const double seconds : {0.0, 1000.0}) {
+    const KernelsInPlan times = timeKernelsInPlans(itself, seconds);
+    REQUIRE(times.problem.empty());
+    CHECK(times.kernels.size() == compiled->kernels.size());
+    for (const auto& [name, kernel] : times.kernels) {
+      CHECK((kernel.isTold || (seconds == 0 && !kernel.isSlower)));
+      CHECK((kernel.warm > 0 && kernel.cold > 0));
+    }
+  }
+  const KernelsInPlan whole = timeWholePlans(itself, 0);
+  CHECK((whole.problem.empty() && whole.kernels.empty() && whole.whole.warm > 0 && whole.otherNs > 0));
+}
 
 TEST_CASE("A plan that is timed has memory as the runtime has it: lines for ports, huge pages for arenas") {
   // Two values of 6 MiB and one of 600 bytes wait in arenas.
@@ -42,14 +71,9 @@ TEST_CASE("A plan that is timed has memory as the runtime has it: lines for port
       "input x: f32[1536, 1024]\ninput few: f32[150]\noutput y = contiguous(exp(x)) * sum(contiguous(exp(few)))\n"
       "output z = contiguous(transpose(contiguous(cos(x)))) + 1\n");
   TempFolder folder;
-  Linker linker{folder / ""};
-  CompileOptions options;
-  options.machine = makeCpuTarget("", "native").value();
-  options.linker = &linker;
-  const auto compiled = compile(model, options);
-  if (!compiled) FAIL(toText(compiled.error()));
+  const auto compiled = compiledHere(model, folder / "");
   const std::unique_ptr<svod_pool, decltype(&svod_pool_free)> pool(svod_pool_create(1), svod_pool_free);
-  const auto made = RunningPlan::make(model, **compiled, pool.get(), false, kMiddle);
+  const auto made = RunningPlan::make(model, *compiled, pool.get(), false, kMiddle);
   if (!made) FAIL(toText(made.error()));
   RunningPlan& plan = **made;
   REQUIRE(plan.run());

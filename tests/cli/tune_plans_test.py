@@ -177,6 +177,46 @@ class Plans(ToolTest):
         self.assertTrue(any("with warm caches" in reason for reason in reasons))
         self.assertTrue(any("it was not timed" in reason for reason in reasons))
 
+    def test_winners_with_which_the_whole_plan_is_slower_are_dropped(self):
+        place = self.begin("--search", "kernels")
+        hashes = {k["name"].split("_")[0]: k["kernel"] for k in self.records("kernel")}
+        usual = {r["kernel"]: r["opts"] for r in self.records("candidate") if r["origin"] == "-O1"}
+        rows = next(name for kernel, name in hashes.items() if kernel != "b" and name in usual)
+
+        def planted(kernel, opts, ratio, **members):
+            return {"svod-tuning": 1, "kernel": kernel, "record": "candidate", **place, "opts": opts, "origin": "test",
+                    "outcome": "wins", "ratio": ratio, **members}
+
+        # As if both had been timed in the plan before, so that only the plan as a whole speaks against one of them.
+        self.write(planted(hashes["b"], "", 0.01, reason="in the plan, once"), planted(rows, usual[rows], 0.01, reason="in the plan, once"),
+                   planted(hashes["b"], "upcast(n0,2)", 0.02))
+        checked, = self.tune("--budget", "30s", "--search", "none")["plans"]
+        self.assertEqual(checked["problem"], "")
+        self.assertGreaterEqual(checked["slower"], 1)
+        lost = {(r["kernel"], r["opts"]): r for r in self.records("candidate") if "in the plan" in r.get("reason", "") and r["outcome"] == "loses"}
+        self.assertRegex(lost[hashes["b"], ""]["reason"], "it is not slower, but the whole plan with it takes .* of -O1 with warm caches")
+        self.assertGreater(lost[hashes["b"], ""]["ratio"], 1)
+        self.assertIn("was not timed with it", lost[hashes["b"], "upcast(n0,2)"]["reason"])
+        self.assertNotIn((rows, usual[rows]), lost)
+        best = json.loads(self.svodc("log", "best", self.log, "--json").stdout)
+        self.assertIn((rows, usual[rows]), [(w["kernel"], w["opts"]) for w in best["winners"]])
+        self.assertNotIn(hashes["b"], [w["kernel"] for w in best["winners"]])
+        gain, = best["gains"]
+        self.assertLess(gain["warm"], 1.5)
+        self.svodc("compile", self.model, "-o", self.folder / "p", "--tuning-log", self.log)
+        self.assertEqual(contents(self.folder / "p"), self.from_merged())
+
+    def test_of_decisions_that_lost_inside_the_plan_none_is_left_that_was_not_compared_there(self):
+        slow = "keep:t.mul=fuse"
+        more = [f"parts:{value}.reduce={parts}" for value in "abs" for parts in (2, 4, 8)]
+        for i, line in enumerate(more):
+            self.write(self.plan_record(sorted([slow, line]), ratio=0.5 + i / 100))
+        self.tune("--budget", "4s", "--search", "none")
+        lost = [r for r in self.records("plan") if r["outcome"] == "loses" and slow in r["decisions"]]
+        self.assertEqual(len(lost), len(more))
+        self.assertTrue(any("it was not compared" in r["reason"] for r in lost))
+        self.assertEqual(json.loads(self.svodc("log", "best", self.log, "--json").stdout)["plans"], [])
+
 
 if __name__ == "__main__":
     main()

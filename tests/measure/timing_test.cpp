@@ -158,6 +158,25 @@ TEST_CASE("The sequential test knows a clear gain and a clear loss soon, and noi
   CHECK(wins <= 40);  // twice the error that is stated
 }
 
+TEST_CASE("Too few pairs tell nothing, and enough of them whether cold caches outweigh warm ones") {
+  const auto of = [](double ratio, size_t pairs, size_t most) {
+    SequentialTest test(1, most);
+    while (test.pairs() < pairs) test.add(test.pairs() % 8 == 7 ? 1.3 - ratio / 4 : ratio);  // of noise
+    return test;
+  };
+  const auto told = [&](double warm, size_t warmPairs, double cold, size_t coldPairs) {
+    return isSlower(of(warm, warmPairs, 60), of(cold, coldPairs, 15));
+  };
+  CHECK(told(1.01, 4, 1.01, 5) == std::nullopt);
+  CHECK(told(0.99, 5, 0.99, 5) == std::nullopt);
+  CHECK(told(0.9, 60, 1.01, 5) == std::nullopt);
+  CHECK(told(0.9, 60, 0.95, 15) == false);
+  CHECK(told(0.9, 60, 1.05, 15) == false);
+  CHECK(told(0.9, 60, 1.15, 15) == true);
+  CHECK(told(1.5, 10, 1, 0) == true);  // a clear loss needs no cold ones
+  CHECK(told(1.01, 60, 0.9, 15) == true);
+}
+
 TEST_CASE("Interleaved runs tell a clear gain from none") {
   Bench bench;
   const CandidateCode fast = built(bench.folder, "fast", ""),

@@ -20,7 +20,9 @@ using Json = nlohmann::json;
 constexpr double kSampleNs = 1e6;  // of a plan that takes less, several runs are one sample
 constexpr double kGain = 0.98;     // of the time: what a plan must gain
 constexpr double kEven = 1;        // what a kernel must gain that won on its own
-constexpr size_t kColdPairs = 15, kLeastPairs = 5;
+constexpr double kLoss = 0.99;     // of its time, that the other plan takes where a whole plan has clearly lost
+constexpr size_t kWarmPairs = 60, kColdPairs = 15;
+constexpr size_t kLeastPairs = 10;     // fewer tell no clear loss
 constexpr double kMostSeconds = 30;    // of pairs, without which a plan has lost
 constexpr double kSecondsOfPair = 60;  // that two runs may take
 constexpr uint64_t kMoreBytes = uint64_t{16} << 30;
@@ -126,11 +128,6 @@ Json jsonOf(const TrialResult& v) {
 
 std::string percent(double ratio) { return std::to_string(std::lround(100 * ratio)) + " %"; }
 
-/// Whether what is lost with cold caches is more than what is gained with warm ones.
-bool outweighs(const SequentialTest& warm, const SequentialTest& cold) {
-  return !cold.wins() && warm.ratio() * cold.ratio() >= kEven;
-}
-
 Result<TrialResult> compared(TwoPlans& turns) {
   if (std::string wrong = turns.difference(); !wrong.empty()) return TrialResult{Outcome::Wrong, std::move(wrong)};
   SVOD_CHECK(turns.settle());
@@ -178,21 +175,25 @@ Json saidBy(const ChildEnd& end) {
 /// Warm or cold pairs of all kernels at once, until nobody wants more.
 struct KernelTests {
   std::map<std::string, SequentialTest> byName;
-  SequentialTest whole;
+  std::map<std::string, double> otherNs;  // of all runs
+  BothWays whole;
   size_t most;
 
-  explicit KernelTests(size_t pairs) : whole(kEven, pairs), most(pairs) {}
+  explicit KernelTests(size_t pairs) : whole(kEven, kLoss, pairs), most(pairs) {}
   void add(const std::map<std::string, double>& own, const std::map<std::string, double>& others) {
     for (const auto& [name, time] : own)
-      if (const auto found = others.find(name); found != others.end() && time > 0 && found->second > 0)
+      if (const auto found = others.find(name); found != others.end() && time > 0 && found->second > 0) {
         byName.try_emplace(name, kEven, most).first->second.add(time / found->second);
+        otherNs[name] += found->second;
+      }
   }
+  bool wantsMore(bool profiles) const { return profiles ? whole.gain.pairs() < most : !whole.loss.isOver(); }
 };
 
-Result<KernelTests> timed(TwoPlans& turns, bool isCold, TuneClock::time_point deadline) {
-  KernelTests tests(isCold ? kColdPairs : 60);
+Result<KernelTests> timed(TwoPlans& turns, bool isCold, bool profiles, TuneClock::time_point deadline) {
+  KernelTests tests(isCold ? kColdPairs : kWarmPairs);
   turns.candidate().kernelTimes(), turns.other().kernelTimes();
-  while (tests.whole.pairs() < tests.most && (tests.whole.pairs() < kLeastPairs || TuneClock::now() < deadline)) {
+  while (tests.wantsMore(profiles) && (tests.whole.gain.pairs() < kLeastPairs || TuneClock::now() < deadline)) {
     SVOD_TRY(const double ratio, turns.pair(isCold));
     tests.whole.add(ratio);
     tests.add(turns.candidate().kernelTimes(), turns.other().kernelTimes());
@@ -200,7 +201,45 @@ Result<KernelTests> timed(TwoPlans& turns, bool isCold, TuneClock::time_point de
   return tests;
 }
 
-bool isSlower(const SequentialTest& test) { return test.loses() || (!test.wins() && test.ratio() >= kEven); }
+/// [warm, cold, gained, slower, told], where `runs` are those of a pair with warm caches.
+Json kernelJson(const std::string& name, const KernelTests& warm, const KernelTests& cold, int64_t runs) {
+  const SequentialTest& test = warm.byName.at(name);
+  const auto found = cold.byName.find(name);
+  const SequentialTest none(kEven, 0), &other = found == cold.byName.end() ? none : found->second;
+  const std::optional<bool> slower = isSlower(test, other);
+  const double each = warm.otherNs.at(name) / static_cast<double>(static_cast<int64_t>(test.pairs()) * runs);
+  return {test.ratio(), other.ratio(), (1 - test.ratio()) * each, slower.value_or(false), slower.has_value()};
+}
+
+KernelsInPlan timedInPlans(const PlanPair& pair, bool profiles, double seconds) {
+  const TuneClock::time_point start = TuneClock::now();
+  const ChildEnd end = inChild(pair, profiles, [&](TwoPlans& turns) -> Result<Json> {
+    SVOD_CHECK(turns.settle());
+    SVOD_TRY(const KernelTests warm, timed(turns, false, profiles, afterSeconds(start, seconds / 2)));
+    SVOD_TRY(const KernelTests cold, timed(turns, true, profiles, afterSeconds(start, seconds)));
+    Json kernels = Json::object();
+    for (const auto& [name, test] : warm.byName) kernels[name] = kernelJson(name, warm, cold, turns.runs());
+    const SequentialTest &gain = warm.whole.gain, &coldGain = cold.whole.gain;
+    return Json{{"kernels", kernels},
+                {"warm", gain.ratio()},
+                {"cold", coldGain.ratio()},
+                {"slower", isClearlySlower(warm.whole, cold.whole)},
+                {"noFaster", gain.loses() || (coldGain.loses() && outweighs(gain, coldGain))},
+                {"ns", turns.otherMedian()}};
+  });
+  KernelsInPlan all;
+  const Json said = saidBy(end);
+  if (!said.is_object() || said.contains("problem")) {
+    all.problem = said.is_object() ? said["problem"].get<std::string>() : howItEnded(end);
+    return all;
+  }
+  for (const auto& [name, times] : said["kernels"].items())
+    all.kernels[name] = {times[0].get<double>(), times[1].get<double>(), times[2].get<double>(), times[3].get<bool>(),
+                         times[4].get<bool>()};
+  all.whole = {said["warm"], said["cold"], said["slower"]};
+  all.isNoFaster = said["noFaster"], all.otherNs = said["ns"];
+  return all;
+}
 
 }  // namespace
 
@@ -227,35 +266,7 @@ TrialResult comparePlans(const PlanPair& pair) {
           said["runs"]};
 }
 
-KernelsInPlan timeKernelsInPlans(const PlanPair& pair, double seconds) {
-  const TuneClock::time_point start = TuneClock::now();
-  const ChildEnd end = inChild(pair, true, [&](TwoPlans& turns) -> Result<Json> {
-    SVOD_CHECK(turns.settle());
-    SVOD_TRY(const KernelTests warm, timed(turns, false, afterSeconds(start, seconds / 2)));
-    SVOD_TRY(const KernelTests cold, timed(turns, true, afterSeconds(start, seconds)));
-    Json kernels = Json::object();
-    for (const auto& [name, test] : warm.byName) {
-      const auto found = cold.byName.find(name);
-      const bool isCold = found != cold.byName.end();
-      const bool slower = isSlower(test) || (isCold && outweighs(test, found->second));
-      kernels[name] = {test.ratio(), isCold ? found->second.ratio() : 1, slower};
-    }
-    return Json{{"kernels", kernels},
-                {"warm", warm.whole.ratio()},
-                {"cold", cold.whole.ratio()},
-                {"slower", warm.whole.loses() || (cold.whole.loses() && outweighs(warm.whole, cold.whole))},
-                {"ns", turns.otherMedian()}};
-  });
-  KernelsInPlan all;
-  const Json said = saidBy(end);
-  if (!said.is_object() || said.contains("problem")) {
-    all.problem = said.is_object() ? said["problem"].get<std::string>() : howItEnded(end);
-    return all;
-  }
-  for (const auto& [name, times] : said["kernels"].items())
-    all.kernels[name] = {times[0].get<double>(), times[1].get<double>(), times[2].get<bool>()};
-  all.warm = said["warm"], all.cold = said["cold"], all.isSlower = said["slower"], all.otherNs = said["ns"];
-  return all;
-}
+KernelsInPlan timeKernelsInPlans(const PlanPair& pair, double seconds) { return timedInPlans(pair, true, seconds); }
+KernelsInPlan timeWholePlans(const PlanPair& pair, double seconds) { return timedInPlans(pair, false, seconds); }
 
 }  // namespace svod

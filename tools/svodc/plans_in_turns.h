@@ -5,6 +5,7 @@
 
 #include "driver/compile.h"
 #include "search/measure.h"
+#include "search/plan_guard.h"
 
 namespace svod {
 
@@ -27,17 +28,21 @@ std::string whyNotRun(const Model& model, const Compilation& compilation, int va
 /// A kernel of the candidate as a part of its time in the other plan, by name.
 struct KernelInPlan {
   double warm = 1, cold = 1;  // medians of pairs
+  double gained = 0;          // nanoseconds of a run, on all threads together
   bool isSlower = false;      // with warm caches, or so much with cold ones that the product is not below 1
+  bool isTold = false;        // there were pairs enough to say so
 };
 struct KernelsInPlan {
   std::map<std::string, KernelInPlan> kernels;  // those of both plans
-  double warm = 1, cold = 1;                    // of the whole plan
-  bool isSlower = false;                        // as of a kernel
-  double otherNs = 0;                           // of the other one, with warm caches
-  std::string problem;                          // why there is nothing
+  WholeTimes whole;
+  bool isNoFaster = false;  // the whole plan, as a kernel is slower
+  double otherNs = 0;       // of the other one, with warm caches
+  std::string problem;      // why there is nothing
 };
 
 /// The times of kernels inside their plans, which differ in opts only. At most `seconds`.
 KernelsInPlan timeKernelsInPlans(const PlanPair& pair, double seconds);
+/// Of the plans alone, in fewer pairs: they end when it is clear whether the candidate is slower.
+KernelsInPlan timeWholePlans(const PlanPair& pair, double seconds);
 
 }  // namespace svod

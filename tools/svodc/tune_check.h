@@ -14,12 +14,14 @@ struct CheckedGraph {
   std::string name;
   double warm = 1, cold = 1;        // the time of the tuned plan as a part of that of -O1
   size_t checked = 0, dropped = 0;  // kernels with a winner; those and decisions that are not faster there
+  size_t untold = 0;                // winners for which there was no time
   std::string problem;              // why it was not run
 };
 
 /// Every winner that was not timed inside the plan of its graph yet: what is not faster there has lost, with the
-/// reason, and the next best takes its place; decisions as well. What the whole plan gains with those that are left is
-/// recorded. `builds`: of the files of `request`, in order. Errors: those of the appender.
+/// reason, and the next best takes its place; decisions as well. Where the whole plan is slower than that of -O1 with
+/// those that are left, more of them lose. What it gains is recorded. `builds`: of the files of `request`, in order.
+/// Errors: those of the appender.
 Result<std::vector<CheckedGraph>> checkInPlans(const Request& request, Workplace& place,
                                                const std::deque<BuildResult>& builds, TuningLog& log,
                                                LogAppender& appender, const TuneSettings& settings);
