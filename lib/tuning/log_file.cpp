@@ -126,6 +126,7 @@ Status LogAppender::append(const TuningRecord& record) {
 Status LogAppender::shorten() {
   struct stat about = {};
   if (::fstat(file_, &about) != 0 || static_cast<uint64_t>(about.st_size) <= limits_.bytes) return {};
+  if (about.st_nlink > 1) return {};  // its other names would stay with the old one
   if (::flock(file_, LOCK_EX | LOCK_NB) == 0) {
     UnreadLines unread;
     const Result<TuningLog> log = readTuningLog(path_, unread);

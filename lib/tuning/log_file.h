@@ -23,8 +23,8 @@ struct LogLimits {
 
 /// Appends records. Each is one write at the end of the file, so processes that share a log do not tear the lines of
 /// each other, and what was appended survives the end of the process. A log that is or grows longer than `limits` is
-/// replaced by what merging it gives, without slow lists, unless another process appends to it as well or it holds
-/// lines that are no records.
+/// replaced by what merging it gives, without slow lists, unless another process appends to it as well, it has several
+/// names (hard links), or it holds lines that are no records.
 class LogAppender {
  public:
   LogAppender(LogAppender&& other) noexcept;

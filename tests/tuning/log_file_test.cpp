@@ -94,6 +94,27 @@ TEST_CASE("A log that two processes append to, or that has lines of others, stay
   }
 }
 
+TEST_CASE("A log with several names stays one file") {
+  const TempFolder folder;
+  const std::string path = folder / "log", other = folder / "other";
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += toLine(candidate("l" + std::to_string(i), Outcome::Slow, 0)) + "\n";
+  writeText(path, text);
+  std::filesystem::create_hard_link(path, other);
+  {
+    auto log = LogAppender::open(path, {1000, 100, 4});
+    REQUIRE(log);
+    for (int i = 0; i < 10; ++i) REQUIRE(log->append(candidate("more", Outcome::Wins, 0.5)));
+  }
+  CHECK(std::filesystem::equivalent(path, other));
+  CHECK((readText(other).starts_with(text) && readText(other).ends_with("}\n")));
+  UnreadLines unread;
+  CHECK(readTuningLog(other, unread)->candidates.size() == 201);
+  std::filesystem::remove(other);
+  REQUIRE(LogAppender::open(path, {1000, 100, 4}));
+  CHECK(readTuningLog(path, unread)->candidates.size() == 5);
+}
+
 TEST_CASE("Appended records survive, and a torn line before them costs itself only") {
   const TempFolder folder;
   const std::string path = folder / "log";
