@@ -14,6 +14,8 @@ constexpr const char* kForm = "svod-tuning";
 constexpr int64_t kFormNumber = 1;  // a change of what members mean needs another one
 constexpr size_t kMaxLineBytes = size_t{1} << 24;
 constexpr int kMaxDepth = 3;
+// Beyond these nothing was measured, and sums of them would be infinite.
+constexpr double kMostNs = 1e15, kMostRatio = 1e9, kMostCount = 1e12;
 
 Json jsonOf(const KernelRecord& r) {
   Json json = {{kForm, kFormNumber}, {"kernel", r.kernel}, {"record", "kernel"}, {"name", r.name}, {"text", r.text}};
@@ -90,16 +92,11 @@ class Members {
     return {};
   }
   bool has(const char* key) const { return json_.contains(key); }
-  double number(const char* key) {
-    const auto found = json_.find(key);
-    if (found == json_.end()) return 0;
-    const double value = found->is_number() ? found->get<double>() : -1;
-    if (!std::isfinite(value) || value < 0) wrong(key, "is no number of at least 0");
-    return value;
-  }
+  double nanoseconds(const char* key) { return number(key, kMostNs); }
+  double ratio(const char* key) { return number(key, kMostRatio); }
   int64_t count(const char* key) {
-    const double value = number(key);
-    if (value > 1e15 || value != std::floor(value)) wrong(key, "is no count");
+    const double value = number(key, kMostCount);
+    if (value != std::floor(value)) wrong(key, "is no count");
     return problem_.empty() ? static_cast<int64_t>(value) : 0;
   }
   std::vector<std::string> texts(const char* key) {
@@ -137,6 +134,33 @@ class Members {
   /// Empty where it is missing.
   const Json& object(const char* key) {
     static const Json kNone = Json::object();
+  double number(const char* key, double most) {
+    const auto found = json_.find(key);
+    if (found == json_.end()) return 0;
+    const double value = found->is_number() ? found->get<double>() : -1;
+    if (!(value >= 0 && value <= most))
+      wrong(key, "is no number from 0 to 1e" + std::to_string(std::lround(std::log10(most))));
+    return value;
+  }
+  /// Empty where it is missing.
+  const Json& object(const char* key) {
+    static const Json kNone = Json::object();
+  double number(const char* key, double most) {
+    const auto found = json_.find(key);
+    if (found == json_.end()) return 0;
+    const double value = found->is_number() ? found->get<double>() : -1;
+    if (!(value >= 0 && value <= most))
+      wrong(key, "is no number from 0 to 1e" + std::to_string(std::lround(std::log10(most))));
+    return value;
+  }
+  std::vector<std::string> textsIn(const Json& list, const char* key) {
+    std::vector<std::string> all;
+    if (!list.is_array() || !std::ranges::all_of(list, [](const Json& each) { return each.is_string(); }))
+      wrong(key, "is no list of texts");
+    else
+      for (const Json& each : list) all.push_back(each.get<std::string>());
+    return all;
+  }
     const auto found = json_.find(key);
     if (found == json_.end()) return kNone;
     if (found->is_object()) return *found;
@@ -174,9 +198,9 @@ void readTrial(Members& members, TrialRecord& r) {
   const std::optional<Outcome> outcome = outcomeFromText(members.text("outcome", true));
   if (!outcome) members.wrong("outcome", "is none");
   r.outcome = outcome.value_or(Outcome::Started);
-  r.predicted = members.number("predicted"), r.nanoseconds = members.number("ns");
-  r.noise = members.number("noise"), r.ratio = members.number("ratio"), r.runs = members.count("runs");
-  if (members.has("ulp")) r.ulp = members.number("ulp");
+  r.predicted = members.nanoseconds("predicted"), r.nanoseconds = members.nanoseconds("ns");
+  r.noise = members.ratio("noise"), r.ratio = members.ratio("ratio"), r.runs = members.count("runs");
+  if (members.has("ulp")) r.ulp = members.ratio("ulp");
   const bool isCompared = r.outcome == Outcome::Wins || r.outcome == Outcome::Loses;
   if (isCompared && r.ratio == 0) members.wrong("ratio", "is missing");
 }
@@ -204,7 +228,7 @@ TuningRecord gainOf(Members& members) {
   r.compiler = members.text("compiler", true);
   r.asked = members.texts("asked"), r.decisions = members.texts("decisions");
   r.kernels = members.textsByName("kernels");
-  r.usual = members.number("usual"), r.warm = members.number("warm"), r.cold = members.number("cold");
+  r.usual = members.nanoseconds("usual"), r.warm = members.ratio("warm"), r.cold = members.ratio("cold");
   if (r.warm == 0 || r.cold == 0) members.wrong("warm", "or 'cold' is missing");
   return r;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <random>
 
 #include "random_logs.h"
@@ -63,7 +64,7 @@ TEST_CASE("A torn last line is left out, wherever it was torn") {
 TEST_CASE("Lines that are no records are counted and left out") {
   const std::string good = toLine(candidate("vector(n0,8)", Outcome::Wins, 0.5));
   const std::string deep(100000, '[');
-  std::string bad[] = {
+  std::vector<std::string> bad = {
       "x",
       "[]",
       "null",
@@ -79,9 +80,19 @@ TEST_CASE("Lines that are no records are counted and left out") {
       R"({"svod-tuning":1,"kernel":"../../../../../../etc/passwd/000","record":"kernel","name":"","text":""})",
       R"({"svod-tuning":1,"kernel":"00000000000000000000000000000000","record":"kernel","name":1,"text":""})",
   };
+  for (const char* members : {R"("usual":1e308,"warm":1,"cold":1})", R"("warm":1e307,"cold":1})"})
+    bad.push_back(R"({"svod-tuning":1,"graph":"00000000000000000000000000000000","record":"gain","target":"",)"
+                  R"("machine":"","compiler":"",)" +
+                  std::string(members));
   for (const auto& [from, to] : {std::pair{"\"wins\"", "\"best\""},
                                  {"0.5", "-0.5"},
                                  {"0.5", "1e999"},
+                                 {"0.5", "1e307"},
+                                 {"0.5", "0.5,\"ns\":1e300"},
+                                 {"0.5", "0.5,\"predicted\":1e16"},
+                                 {"0.5", "0.5,\"noise\":1e10"},
+                                 {"0.5", "0.5,\"ulp\":1e308"},
+                                 {"0.5", "0.5,\"runs\":1e13"},
                                  {"0.5", "\"0\""},
                                  {"\"ratio\"", "\"else\""},
                                  {"\"opts\":\"", "\"opts\":[\""}}) {
@@ -103,6 +114,16 @@ TEST_CASE("Lines that are no records are counted and left out") {
     CHECK(unread.malformed == std::vector<size_t>{3});
     CHECK(!unread.firstProblem.empty());
   }
+}
+
+TEST_CASE("Of numbers that a log may have all sums are finite") {
+  const std::string kernel(32, '0');
+  CandidateRecord usual = candidate("", Outcome::Timed, 0), winner = candidate("b", Outcome::Wins, 1e9);
+  usual.origin = "-O1", usual.nanoseconds = usual.predicted = winner.nanoseconds = 1e15;
+  const TuningLog log = parsed(toText({{{kernel, "k", "", int64_t{1'000'000'000'000}}}, {usual, winner}}));
+  REQUIRE(log.candidates.size() == 2);
+  const KernelAccount account = accountsOf(log, "this").at(0);
+  CHECK((std::isfinite(account.before()) && std::isfinite(100 * account.after())));
 }
 
 TEST_CASE("Random changes of a log never do worse than lose lines") {
