@@ -25,7 +25,8 @@ Cell optsCell(const std::string& opts);
 Cell percentCell(double ratio);
 /// What whole graphs gained, each with all its winners.
 Table gainsTable(const TuningLog& log, std::string_view compiler);
-/// Decisions about graphs that won, and all plans that were measured; decisions as one line.
+/// Decisions about graphs that won, with those before them that are passed over, and all plans that were measured;
+/// decisions as one line.
 Table planWinnersTable(const TuningLog& log, std::string_view compiler);
 Table plansTable(const TuningLog& log);
 std::string decisionsText(const std::vector<std::string>& decisions);

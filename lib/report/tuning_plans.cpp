@@ -26,6 +26,7 @@ Table gainsTable(const TuningLog& log, std::string_view compiler) {
                {"cold", "% of -O1, cold", true},
                {"hint", "hint"},
                {"asked", "asked for"},
+               {"decisions", "decisions"},
                {"machine", "whole plan timed on"}},
               {}};
   const auto percent = [](double ratio) { return ratio > 0 ? percentCell(ratio) : Cell("-"); };
@@ -39,7 +40,7 @@ Table gainsTable(const TuningLog& log, std::string_view compiler) {
     for (const GainRecord& r : gains)
       table.rows.push_back({a.name, a.target, a.kernels, a.winners, timeOrNone(r.usual), timeOrNone(r.usual * r.warm),
                             percent(r.warm), percent(r.cold), r.compiler != compiler, decisionsText(r.asked),
-                            r.machine});
+                            decisionsText(r.decisions), r.machine});
   }
   return table;
 }
@@ -58,11 +59,20 @@ Table planWinnersTable(const TuningLog& log, std::string_view compiler) {
                {"ratio", "% of the usual plan", true},
                {"hint", "hint"},
                {"machines", "measured on"},
-               {"decisions", "decisions"}},
+               {"decisions", "decisions"},
+               {"note", ""}},
               {}};
-  for (const PlanWinner& w : bestPlansOf(log, compiler))
-    table.rows.push_back({nameOf(log, w.graph), w.graph, w.target, percentCell(w.ratio), w.isHint, w.machines,
-                          decisionsText(w.decisions)});
+  const std::vector<GainRecord> gains = gainsOf(log);
+  for (const PlanWinner& best : bestPlansOf(log, compiler))
+    for (const PlanWinner& w : planWinnersOf(log, best.graph, best.target, compiler)) {
+      const bool isPassed = std::ranges::any_of(gains, [&](const GainRecord& r) {
+        return r.graph == w.graph && r.target == w.target && r.compiler == compiler &&
+               std::ranges::find(r.passed, w.decisions) != r.passed.end();
+      });
+      table.rows.push_back({nameOf(log, w.graph), w.graph, w.target, percentCell(w.ratio), w.isHint, w.machines,
+                            decisionsText(w.decisions), isPassed ? "passed over: the graph does not have them" : ""});
+      if (!isPassed) break;
+    }
   return table;
 }
 

@@ -70,6 +70,7 @@ Json jsonOf(const GainRecord& r) {
   addPlace(json, r);
   if (!r.asked.empty()) json["asked"] = r.asked;
   if (!r.decisions.empty()) json["decisions"] = r.decisions;
+  if (!r.passed.empty()) json["passed"] = r.passed;
   json["kernels"] = Json::object();
   for (const auto& [kernel, opts] : r.kernels) json["kernels"][kernel] = opts ? Json(*opts) : Json();
   json["usual"] = r.usual, json["warm"] = r.warm, json["cold"] = r.cold;
@@ -100,13 +101,15 @@ class Members {
     return problem_.empty() ? static_cast<int64_t>(value) : 0;
   }
   std::vector<std::string> texts(const char* key) {
-    std::vector<std::string> all;
+    const auto found = json_.find(key);
+    return found == json_.end() ? std::vector<std::string>() : textsIn(*found, key);
+  }
+  std::vector<std::vector<std::string>> listsOfTexts(const char* key) {
+    std::vector<std::vector<std::string>> all;
     const auto found = json_.find(key);
     if (found == json_.end()) return all;
-    if (!found->is_array() || !std::ranges::all_of(*found, [](const Json& each) { return each.is_string(); }))
-      wrong(key, "is no list of texts");
-    else
-      for (const Json& each : *found) all.push_back(each.get<std::string>());
+    if (!found->is_array()) wrong(key, "is no list");
+    for (const Json& each : *found) all.push_back(textsIn(each, key));
     return all;
   }
   std::map<std::string, int64_t> counts(const char* key) {
@@ -131,20 +134,6 @@ class Members {
   const std::string& problem() const { return problem_; }
 
  private:
-  /// Empty where it is missing.
-  const Json& object(const char* key) {
-    static const Json kNone = Json::object();
-  double number(const char* key, double most) {
-    const auto found = json_.find(key);
-    if (found == json_.end()) return 0;
-    const double value = found->is_number() ? found->get<double>() : -1;
-    if (!(value >= 0 && value <= most))
-      wrong(key, "is no number from 0 to 1e" + std::to_string(std::lround(std::log10(most))));
-    return value;
-  }
-  /// Empty where it is missing.
-  const Json& object(const char* key) {
-    static const Json kNone = Json::object();
   double number(const char* key, double most) {
     const auto found = json_.find(key);
     if (found == json_.end()) return 0;
@@ -161,6 +150,9 @@ class Members {
       for (const Json& each : list) all.push_back(each.get<std::string>());
     return all;
   }
+  /// Empty where it is missing.
+  const Json& object(const char* key) {
+    static const Json kNone = Json::object();
     const auto found = json_.find(key);
     if (found == json_.end()) return kNone;
     if (found->is_object()) return *found;
@@ -227,6 +219,7 @@ TuningRecord gainOf(Members& members) {
   r.target = members.text("target", true), r.machine = members.text("machine", true);
   r.compiler = members.text("compiler", true);
   r.asked = members.texts("asked"), r.decisions = members.texts("decisions");
+  r.passed = members.listsOfTexts("passed");
   r.kernels = members.textsByName("kernels");
   r.usual = members.nanoseconds("usual"), r.warm = members.ratio("warm"), r.cold = members.ratio("cold");
   if (r.warm == 0 || r.cold == 0) members.wrong("warm", "or 'cold' is missing");

@@ -70,6 +70,7 @@ struct GainRecord {
   std::string graph, target, machine, compiler;               // as those of a plan
   std::vector<std::string> asked = {};                        // decisions that were asked for, in both plans
   std::vector<std::string> decisions;                         // those of the log
+  std::vector<std::vector<std::string>> passed = {};          // that won, and that the graph does not have
   std::map<std::string, std::optional<std::string>> kernels;  // of the plan, with the opts that won
   double usual = 0;                                           // nanoseconds of the plan of -O1, with warm caches
   double warm = 0, cold = 0;                                  // the time as a part of it

@@ -24,28 +24,32 @@ struct Standing {
   }
 };
 
-using Lines = std::vector<std::string>;
-
 /// What a compiler takes from a log.
 struct Choices {
-  std::map<std::pair<std::string, std::string>, std::string> opts;  // by kernel and target
-  std::map<std::pair<std::string, std::string>, std::set<Lines>>
-      decisions;  // by graph and target: it takes the best that
-                  // the graph has, which only a compile knows
+  using Place = std::pair<std::string, std::string>;
+  std::map<Place, std::string> opts;                   // by kernel and target
+  std::map<Place, std::vector<PlanWinner>> decisions;  // by graph and target: the first that the graph has
 
   Choices(const TuningLog& log, std::string_view compiler) {
     for (Winner& w : bestOf(log, compiler)) opts[{w.kernel, w.target}] = std::move(w.opts);
     for (const PlanWinner& best : bestPlansOf(log, compiler))
-      for (PlanWinner& w : planWinnersOf(log, best.graph, best.target, compiler))
-        decisions[{w.graph, w.target}].insert(std::move(w.decisions));
+      decisions[{best.graph, best.target}] = planWinnersOf(log, best.graph, best.target, compiler);
   }
   bool are(const GainRecord& r) const {
-    const auto plan = decisions.find({r.graph, r.target});
-    if (plan == decisions.end() ? !r.decisions.empty() : !plan->second.contains(r.decisions)) return false;
+    if (decisionsFor(r) != r.decisions) return false;
     return std::ranges::all_of(r.kernels, [&](const auto& kernel) {
       const auto best = opts.find({kernel.first, r.target});
       return best == opts.end() ? !kernel.second : kernel.second == best->second;
     });
+  }
+
+ private:
+  std::vector<std::string> decisionsFor(const GainRecord& r) const {
+    const auto found = decisions.find({r.graph, r.target});
+    if (found == decisions.end()) return {};
+    for (const PlanWinner& w : found->second)
+      if (std::ranges::find(r.passed, w.decisions) == r.passed.end()) return w.decisions;
+    return {};
   }
 };
 

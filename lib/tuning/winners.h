@@ -38,8 +38,9 @@ std::vector<PlanWinner> planWinnersOf(const TuningLog& log, std::string_view gra
                                       std::string_view compiler);
 std::vector<PlanWinner> bestPlansOf(const TuningLog& log, std::string_view compiler);
 
-/// What was timed of whole graphs with the winners that the log has now: of each graph, target, machine, compiler and
-/// asked decisions the least gain. One with other winners says nothing any longer.
+/// What was timed of whole graphs with the winners that the log has now, but for decisions that the graph does not
+/// have: of each graph, target, machine, compiler and asked decisions the least gain. One with other winners says
+/// nothing any longer.
 std::vector<GainRecord> gainsOf(const TuningLog& log);
 
 }  // namespace svod

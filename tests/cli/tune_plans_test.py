@@ -125,8 +125,15 @@ class Plans(ToolTest):
         # The best one whose decisions the graph has: others are passed over.
         self.write(self.plan_record(["keep:nobody.add=keep"], ratio=0.1))
         self.assertEqual(self.compiled("again", *log), tuned)
+        self.assertEqual([g["usual"] for g in self.best()["gains"]], ["-"])
         checked, = self.tune("--budget", "10s", "--search", "none")["plans"]
         self.assertEqual(checked["problem"], "")
+        # They are named, and keep nobody from telling the gain of those that the graph has, or of none.
+        best = self.best()
+        self.assertEqual([(w["decisions"], w["note"]) for w in best["plans"]][0],
+                         ("keep:nobody.add=keep", "passed over: the graph does not have them"))
+        self.assertEqual([g["decisions"] for g in best["gains"]], [w["decisions"] for w in best["plans"][1:]] or [""])
+        self.assertEqual([g["warm"] for g in best["gains"]], [round(checked["warm"], 4)])
         # One that lost anywhere is none.
         self.write(self.plan_record([wanted], outcome="loses", ratio=1.2))
         self.assertEqual([k["name"] for k in self.compiled("lost", *log)["kernels"]], [k["name"] for k in usual["kernels"]])
@@ -134,6 +141,31 @@ class Plans(ToolTest):
             self.svodc("log", command, self.log)
         stats = json.loads(self.svodc("log", "stats", self.log, "--json").stdout)
         self.assertEqual((stats["graphs"], stats["planWinners"]), (1, 1))
+
+    def best(self):
+        return json.loads(self.svodc("log", "best", self.log, "--json").stdout)
+
+    def test_what_does_not_apply_is_named_and_keeps_no_gain_from_being_told(self):
+        place = self.begin("--search", "kernels")
+        name, = [k["kernel"] for k in self.records("kernel") if k["name"].startswith("b")]
+        usual = next(r["opts"] for r in self.records("candidate") if r["kernel"] == name and r["origin"] == "-O1")
+        self.write(*({"svod-tuning": 1, "kernel": name, "record": "candidate", **place, "opts": opts, "origin": "test", "outcome": "wins",
+                      "ratio": ratio, **more}
+                     for opts, ratio, more in (("vector(n9,16)", 0.01, {}), (usual, 0.02, {"reason": "in the plan, once"}))))
+        checked, = self.tune("--budget", "10s", "--search", "none")["plans"]
+        self.write({"svod-tuning": 1, "kernel": name, "record": "candidate", **place, "compiler": "other", "opts": "no opts (", "origin": "test",
+                    "outcome": "wins", "ratio": 0.001})  # came with another log, and stands behind
+        self.assertEqual(self.records("gain")[-1]["kernels"][name], usual)
+        for command in ("stats", "best"):
+            told = json.loads(self.svodc("log", command, self.log, "--json").stdout)
+            self.assertEqual([(g["warm"], g["cold"]) for g in told["gains"]], [(round(checked["warm"], 4), round(checked["cold"], 4))])
+            self.assertEqual([(p["opts"], p["reason"]) for p in told["passed"]], [("vector(n9,16)", "vector(n9,16): there is no loop n9")])
+        self.assertIn((name, usual), [(w["kernel"], w["opts"]) for w in told["winners"]])
+        self.assertIn("it does not apply: vector(n9,16): there is no loop n9", self.svodc("log", "html", self.log).stdout)
+        pruned = self.folder / "pruned.log"
+        self.svodc("log", "prune", self.log, "-o", pruned)
+        self.assertEqual(json.loads(self.svodc("log", "best", pruned, "--json").stdout), told)
+        self.assertEqual(self.compiled("whole", "--tuning-log", self.log), self.compiled("small", "--tuning-log", pruned))
 
     def test_a_winner_that_is_slower_inside_the_plan_has_lost(self):
         place = self.begin("--search", "kernels")

@@ -80,7 +80,8 @@ TEST_CASE("Lines that are no records are counted and left out") {
       R"({"svod-tuning":1,"kernel":"../../../../../../etc/passwd/000","record":"kernel","name":"","text":""})",
       R"({"svod-tuning":1,"kernel":"00000000000000000000000000000000","record":"kernel","name":1,"text":""})",
   };
-  for (const char* members : {R"("usual":1e308,"warm":1,"cold":1})", R"("warm":1e307,"cold":1})"})
+  for (const char* members : {R"("usual":1e308,"warm":1,"cold":1})", R"("warm":1e307,"cold":1})",
+                              R"("passed":["a"],"warm":1,"cold":1})", R"("passed":1,"warm":1,"cold":1})"})
     bad.push_back(R"({"svod-tuning":1,"graph":"00000000000000000000000000000000","record":"gain","target":"",)"
                   R"("machine":"","compiler":"",)" +
                   std::string(members));
@@ -222,9 +223,13 @@ TEST_CASE("A gain counts while the winners that it was timed with are those of t
   CHECK(gainsOf(log).empty());
   log.gains[0].decisions = plan.decisions;
   CHECK(gainsOf(log).size() == 1);
-  PlanRecord better = plan;  // which the graph may not have: then a compile takes the next ones
+  PlanRecord better = plan;
   better.decisions = {"b=1"}, better.ratio = 0.5;
   log.plans.push_back(better);
+  CHECK(gainsOf(log).empty());
+  log.gains[0].passed = {better.decisions};  // the graph does not have them: a compile takes the next ones
+  CHECK(gainsOf(log).size() == 1);
+  log.gains[0].passed.push_back(plan.decisions), log.gains[0].decisions.clear();  // none of them
   CHECK(gainsOf(log).size() == 1);
 }
 

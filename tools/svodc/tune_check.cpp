@@ -68,7 +68,8 @@ class PlanCheck {
     const auto [decided, tuned] = withWinners(log_);
     const Result<BuildResult> usual = built(base_, TuningLog());
     if (!tuned || !usual) checked_.problem = (!tuned ? tuned.error() : usual.error())->message;
-    if (!checked_.problem.empty() || isUsual(decided, *tuned)) return std::move(checked_);
+    if (!checked_.problem.empty()) return std::move(checked_);
+    if (isUsual(decided, *tuned)) times = KernelsInPlan();
     if (!times) times = timed(*tuned, *usual, std::max(kLeastSeconds, secondsLeft() / 2));
     if (times->problem.empty() && times->whole.isSlower) {
       SVOD_TRY(times, guard(decided, winnersIn(*tuned->compilation), *times, *usual));
@@ -197,10 +198,13 @@ class PlanCheck {
     return alone ? timed(*alone, usual, kLeastSeconds) : times;
   }
 
-  /// Where the plan is another one than that of -O1.
+  /// Where anything won, be it decisions that the graph does not have.
   Status recordGain(const KernelsInPlan& times) {
     const auto [decided, tuned] = withWinners(log_);
-    if (!tuned || isUsual(decided, *tuned)) return {};
+    const TunePlace& here = settings_.place;
+    if (!tuned) return {};
+    if (isUsual(decided, *tuned) && planWinnersOf(log_, graphHash(build_.model), here.target, here.compiler).empty())
+      return {};
     checked_.untold = verdicts_.untold(winnersIn(*tuned->compilation));
     return verdicts_.recordGain(*tuned, base_, decided, times);
   }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "driver/applied_log.h"
 #include "driver/tuned_opts.h"
 #include "options.h"
 #include "report/tuning_page.h"
@@ -40,7 +41,8 @@ Result<int> explainKernels(const Request& request, Console& console) {
   if (request.flags.tuningLog.empty() || !request.files.empty())
     return fail(Diag::Usage, "--explain needs --tuning-log FILE, and no graph",
                 "svodc tune --explain KERNEL --tuning-log FILE");
-  SVOD_TRY(const TuningLog log, readTuningLog(request.flags.tuningLog, console));
+  SVOD_TRY(TuningLog log, readTuningLog(request.flags.tuningLog, console));
+  log = appliedLog(std::move(log), tuningCompiler()).log;
   const std::string& wanted = request.flags.explain;
   Document document;
   std::set<std::string> names;

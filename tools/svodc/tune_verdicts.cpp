@@ -98,6 +98,10 @@ Status PlanVerdicts::recordGain(const BuildResult& tuned, const Asked& base, con
   r.graph = graphHash(tuned.model), r.target = place_.target, r.machine = place_.planMachine;
   r.compiler = place_.compiler, r.asked = linesOf(base);
   if (decided) r.decisions = decided->decisions;
+  for (PlanWinner& better : planWinnersOf(log_, r.graph, r.target, r.compiler)) {
+    if (better.decisions == r.decisions) break;
+    r.passed.push_back(std::move(better.decisions));
+  }
   for (const CompiledKernel& kernel : tuned.compilation->kernels) r.kernels[tuningHash(kernel)] = std::nullopt;
   for (const InPlan& winner : winnersIn(*tuned.compilation)) r.kernels[winner.hash] = winner.opts;
   r.usual = std::round(times.otherNs);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 
+#include "driver/applied_log.h"
 #include "driver/tuned_opts.h"
 #include "options.h"
 #include "report/tuning_page.h"
@@ -27,13 +28,16 @@ Status runMerge(const Logs& logs, const Request& request, Console& console) {
   return write(merged(logs), request, console);
 }
 Status runPrune(const Logs& logs, const Request& request, Console& console) {
-  return write(pruned(merged(logs)), request, console);
+  const TuningLog all = merged(logs);
+  TuningLog rest = pruned(all);
+  rest.gains = gainsOf(appliedLog(all, tuningCompiler()).log);  // what stats tells of them
+  return write(rest, request, console);
 }
 Status runStats(const Logs& logs, const Request& request, Console& console) {
-  return printDocument(statsOf(merged(logs), tuningCompiler()), request, console);
+  return printDocument(statsOf(appliedLog(merged(logs), tuningCompiler()), tuningCompiler()), request, console);
 }
 Status runBest(const Logs& logs, const Request& request, Console& console) {
-  return printDocument(bestTable(merged(logs), tuningCompiler()), request, console);
+  return printDocument(bestTable(appliedLog(merged(logs), tuningCompiler()), tuningCompiler()), request, console);
 }
 Status runDiff(const Logs& logs, const Request& request, Console& console) {
   return printDocument(differences(logs[0], logs[1], tuningCompiler()), request, console);
@@ -41,7 +45,8 @@ Status runDiff(const Logs& logs, const Request& request, Console& console) {
 
 Status runHtml(const Logs& logs, const Request& request, Console& console) {
   const std::string name = logs.size() == 1 ? request.files.at(1) : std::to_string(logs.size()) + " logs";
-  const std::string page = toHtml(tuningPage(merged(logs), tuningCompiler(), "Tuning: " + name));
+  const TuningLog log = appliedLog(merged(logs), tuningCompiler()).log;
+  const std::string page = toHtml(tuningPage(log, tuningCompiler(), "Tuning: " + name));
   return writeResult(request.flags.output.empty() ? "-" : request.flags.output, page, request, console);
 }
 

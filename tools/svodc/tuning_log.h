@@ -4,6 +4,7 @@
 #include <string>
 
 #include "console/console.h"
+#include "driver/applied_log.h"
 #include "report/document.h"
 #include "tuning/log_file.h"
 
@@ -20,8 +21,8 @@ Result<TuningLog> readLogs(const std::string& path, Console& console);
 LogLimits waitingWith(Console& console);
 
 /// What `svodc log stats`, `best` and `diff` show. `compiler`: this one; records of others are hints.
-Document statsOf(const TuningLog& log, std::string_view compiler);
-Document bestTable(const TuningLog& log, std::string_view compiler);
+Document statsOf(const AppliedLog& applied, std::string_view compiler);
+Document bestTable(const AppliedLog& applied, std::string_view compiler);
 Document differences(const TuningLog& before, const TuningLog& after, std::string_view compiler);
 
 }  // namespace svod

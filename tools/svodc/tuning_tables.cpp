@@ -31,9 +31,26 @@ int64_t distinct(const std::vector<Record>& records, Member member) {
   return static_cast<int64_t>(values.size());
 }
 
+/// Empty, and not shown, where all winners apply.
+Table passedTable(const AppliedLog& applied) {
+  const auto names = namesOf(applied.log);
+  Table table{"passed",
+              {{"name", "passed over"},
+               {"kernel", "hash"},
+               {"target", "target"},
+               {"ratio", "% of -O1", true},
+               {"reason", "why it does not apply"},
+               {"opts", "opts"}},
+              {}};
+  for (const auto& [w, reason] : applied.passed)
+    table.rows.push_back({nameIn(names, w.kernel), w.kernel, w.target, percentCell(w.ratio), reason, optsCell(w.opts)});
+  return table;
+}
+
 }  // namespace
 
-Document statsOf(const TuningLog& log, std::string_view compiler) {
+Document statsOf(const AppliedLog& applied, std::string_view compiler) {
+  const TuningLog& log = applied.log;
   std::map<Outcome, int64_t> counts;
   for (const CandidateRecord& r : log.candidates) ++counts[r.outcome];
   const FactList facts = {{"kernels", "kernels", distinct(log.candidates, &CandidateRecord::kernel)},
@@ -45,10 +62,11 @@ Document statsOf(const TuningLog& log, std::string_view compiler) {
                           {"graphs", "graphs", distinct(log.graphs, &GraphRecord::graph)},
                           {"plans", "plans", log.plans.size()},
                           {"planWinners", "graphs with other decisions", bestPlansOf(log, {}).size()}};
-  return {"", {{"", "Tuning log", {facts, gainsTable(log, compiler), outcomesTable(counts)}}}};
+  return {"", {{"", "Tuning log", {facts, gainsTable(log, compiler), passedTable(applied), outcomesTable(counts)}}}};
 }
 
-Document bestTable(const TuningLog& log, std::string_view compiler) {
+Document bestTable(const AppliedLog& applied, std::string_view compiler) {
+  const TuningLog& log = applied.log;
   const auto names = namesOf(log);
   Table table{"winners",
               {{"name", "kernel"},
@@ -64,7 +82,7 @@ Document bestTable(const TuningLog& log, std::string_view compiler) {
         {nameIn(names, w.kernel), w.kernel, w.target, percentCell(w.ratio), w.isHint, w.machines, optsCell(w.opts)});
   return {"",
           {{"", "Whole graphs", {gainsTable(log, compiler)}},
-           {"", "Winners", {table}},
+           {"", "Winners", {table, passedTable(applied)}},
            {"", "Decisions", {planWinnersTable(log, compiler)}}}};
 }
 
