@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <exception>
 #include <utility>
 
@@ -45,6 +46,17 @@ uint64_t addressSpaceInUse() {
   ::_exit(0);
 }
 
+/// A machine that has no process to grant may have one soon.
+pid_t forkPatiently() {
+  constexpr int kTimes = 20;
+  constexpr timespec kPause = {0, 50'000'000};
+  for (int i = 1;; ++i) {
+    const pid_t child = ::fork();
+    if (child >= 0 || i == kTimes) return child;
+    ::nanosleep(&kPause, nullptr);
+  }
+}
+
 struct Started {
   pid_t child = -1;  // 0 or less: none
   int file = -1;     // from it
@@ -53,7 +65,7 @@ struct Started {
 Started start(const ChildLimits& limits, const ChildWork& work) {
   int ends[2];
   if (::pipe(ends) != 0) return {};
-  const pid_t parent = ::getpid(), child = ::fork();
+  const pid_t parent = ::getpid(), child = forkPatiently();
   if (child == 0) {
     ::close(ends[0]);
     beChild(ends[1], parent, limits, work);
@@ -134,7 +146,7 @@ ChildEnd runInChild(const ChildLimits& limits, const ChildWork& work) { return r
 bool AnsweringChild::start() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return false;
-  const pid_t parent = ::getpid(), child = ::fork();
+  const pid_t parent = ::getpid(), child = forkPatiently();
   if (child == 0) {
     ::close(ends[0]);
     beChild(ends[1], parent, limits_, [&](const ChildOutput& output) { answerAll(begin_(), output); });

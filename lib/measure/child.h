@@ -8,6 +8,9 @@
 
 namespace svod {
 
+/// Why there is no child, where there is none.
+inline constexpr char kNoProcess[] = "the system grants no process";
+
 /// What a child wrote, and how it ended.
 struct ChildEnd {
   std::string text;

@@ -22,7 +22,6 @@ constexpr size_t kModuleInstructions = 6000;
 enum class Step : int { Lower, Emit, Link };
 
 std::string howItEnded(const ChildEnd& end, const CompileLimits& limits) {
-  if (!end.wasForked) return "the system grants no process";
   if (end.timedOut) return "the compiler took more than " + std::to_string(static_cast<int>(limits.seconds)) + " s";
   if (end.signal != 0) return std::string("the compiler ended by a signal: ") + strsignal(end.signal);
   return "the compiler ran out of memory";
@@ -83,7 +82,9 @@ class Batch {
   }
 
   void fail(const std::vector<size_t>& members, const Error& error) {
-    const auto outcome = error->diag == Diag::TooLarge ? Outcome::TooLarge : Outcome::CompileFailed;
+    const auto outcome = error->diag == Diag::TooLarge ? Outcome::TooLarge
+                         : error->diag == Diag::Io     ? Outcome::Untried
+                                                       : Outcome::CompileFailed;
     say({{"failed", members}, {"outcome", outcome}, {"reason", error->message}});
   }
 
@@ -136,8 +137,12 @@ class Compiling {
   /// What became of a part; what it still owes is compiled again, without the candidate that ended it.
   void settle(Part members, const ChildEnd& end) {
     const bool isWhole = end.wasForked && !end.timedOut && end.signal == 0 && end.exitCode == 0;
+    if (!end.wasForked) return leave(members, kNoProcess);
     std::vector<size_t> blamed = read(end);
     if (blamed.empty() && isWhole) return;
+    const auto isUntried = [&](size_t i) { return all_[i].verdict.outcome == Outcome::Untried; };
+    if (const auto found = std::ranges::find_if(blamed, isUntried); found != blamed.end())
+      return leave(members, std::string(all_[*found].verdict.reason));
     if (blamed.empty()) blamed = members;  // it did not even begin
     if (blamed.size() == 1) {
       if (all_[blamed[0]].verdict.outcome == Outcome::Timed)
@@ -152,6 +157,11 @@ class Compiling {
     const auto middle = members.begin() + static_cast<int64_t>(members.size() / 2);
     for (const Part& half : {Part(members.begin(), middle), Part(middle, members.end())})
       if (!half.empty()) compile({half});
+  }
+
+  /// What keeps one of them from being tried keeps all.
+  void leave(const Part& members, const std::string& reason) {
+    for (size_t i : members) all_[i].verdict = {Outcome::Untried, reason};
   }
 
   static bool isIn(size_t i, const std::vector<size_t>& list) { return std::ranges::find(list, i) != list.end(); }

@@ -58,6 +58,7 @@ Status CpuMeasure::begin(const Candidate& usual) {
   std::vector<CompiledCandidate> both =
       compileCandidates(kernel_, lists, options_, {60, CompileLimits().moreBytes, SIZE_MAX, how_.compile.variablesAt},
                         {}, folder_ + "/usual-");
+  for (const CompiledCandidate& each : both) SVOD_CHECK(wasTried(each.verdict));
   if (both[1].verdict.outcome != Outcome::Timed)
     return fail(Diag::Unsupported, "its opts of -O1 do not compile again: " + both[1].verdict.reason);
   const CandidateCode usualCode = std::move(both[1].code);
@@ -67,6 +68,7 @@ Status CpuMeasure::begin(const Candidate& usual) {
   if (reference.outcome != Outcome::Timed) reference = runReference(usualCode, data_, kUsualLimits);
   if (reference.outcome == Outcome::Timed) preferInterpreted(kernel_, data_, how_.compile.variablesAt);
   if (reference.outcome == Outcome::Timed) reference = runner_.emplace(data_, kLimits, how_.run).setUsual(usualCode);
+  SVOD_CHECK(wasTried(reference));
   if (reference.outcome != Outcome::Timed)
     return fail(Diag::Unsupported, "it cannot be run alone: " + reference.reason);
   const std::chrono::duration<double> left = deadline_ - Clock::now();

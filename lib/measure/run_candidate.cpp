@@ -29,7 +29,7 @@ ChildLimits limitsOf(const KernelData& data, const RunLimits& limits) {
 
 /// What a child that said nothing came to.
 TrialResult failureOf(const ChildEnd& end, const RunLimits& limits) {
-  if (!end.wasForked) return {Outcome::Crashed, "the system grants no process"};
+  if (!end.wasForked) return {Outcome::Untried, kNoProcess};
   if (end.timedOut)
     return {Outcome::Hung, "it did not end in " + std::to_string(static_cast<int>(limits.seconds)) + " s"};
   if (end.exitCode == kWrittenOutside) return {Outcome::OutOfBounds, "it touched memory beside a buffer"};

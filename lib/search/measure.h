@@ -7,6 +7,7 @@
 
 #include "opts/opt.h"
 #include "search/features.h"
+#include "support/result.h"
 #include "tuning/outcomes.h"
 
 namespace svod {
@@ -36,6 +37,10 @@ struct Prepared {
   std::string code;
   TrialResult verdict = {};
 };
+
+/// An error where the machine had no process or no room to try it: that says nothing about the candidate, and others
+/// would fare no better.
+Status wasTried(const TrialResult& verdict);
 
 class Measure {
  public:

@@ -15,6 +15,12 @@ bool isTimed(const TrialResult& v) {
 
 }  // namespace
 
+Status wasTried(const TrialResult& verdict) {
+  if (verdict.outcome != Outcome::Untried) return {};
+  return fail(Diag::Io, "no more candidates can be tried here: " + verdict.reason,
+              "the log has what was measured; run it again with room in TMPDIR and more processes allowed");
+}
+
 Status Trials::evaluate(std::span<const Candidate> candidates) {
   std::vector<Candidate> fresh;
   for (const Candidate& c : candidates) {
@@ -39,6 +45,7 @@ Status Trials::evaluate(std::span<const Candidate> candidates) {
 
 Status Trials::run(const Candidate& c, const Prepared& prepared) {
   TrialResult verdict = prepared.verdict;
+  SVOD_CHECK(wasTried(verdict));
   const bool isCompared = !prepared.code.empty() && !options_.timesSameCode;
   const auto twin = isCompared ? byCode_.find(prepared.code) : byCode_.end();
   if (verdict.outcome == Outcome::Timed && twin != byCode_.end()) {
@@ -47,6 +54,7 @@ Status Trials::run(const Candidate& c, const Prepared& prepared) {
   } else if (verdict.outcome == Outcome::Timed) {
     SVOD_CHECK(record_(c, {Outcome::Started}));
     verdict = measure_.time(c, options_.stopAbove * bestTime());
+    SVOD_CHECK(wasTried(verdict));
     byCode_[prepared.code] = verdict;
   }
   if (prepared.verdict.outcome == Outcome::Timed) prepared_.insert(c.text);
@@ -78,9 +86,11 @@ Result<TrialResult> Trials::compared(const Candidate& c) {
   if (verdict.outcome != Outcome::Timed) return verdict;
   if (!prepared_.contains(c.text)) {
     const Prepared again = measure_.prepare({&c, 1})[0];
+    SVOD_CHECK(wasTried(again.verdict));
     if (again.verdict.outcome != Outcome::Timed) return again.verdict;
   }
   verdict = measure_.compare(c);
+  SVOD_CHECK(wasTried(verdict));
   SVOD_CHECK(record_(c, verdict));
   return verdict;
 }

@@ -20,6 +20,8 @@ constexpr auto kOutcomes = std::to_array<OutcomeInfo>({
     {Outcome::Memory, "memory", "asked for more memory than it may have", true},
     {Outcome::CompileFailed, "compile-failed", "no code, or none in time", true},
     {Outcome::TooLarge, "too-large", "more instructions than a candidate may have", true},
+    {Outcome::Untried, "untried", "the machine had no process or no room for it; ends a search, and is not recorded",
+     false},
 });
 
 constexpr bool areInOrder() {

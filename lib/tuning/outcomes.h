@@ -20,6 +20,7 @@ enum class Outcome : uint8_t {
   Memory,
   CompileFailed,
   TooLarge,
+  Untried,
 };
 
 struct OutcomeInfo {

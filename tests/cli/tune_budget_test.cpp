@@ -95,6 +95,19 @@ TEST_CASE("Time goes to kernels that gain, and what a search leaves over goes to
   CHECK(used[0] + used[1] + used[2] == Approx(900).margin(1));
 }
 
+TEST_CASE("Where there are more kernels than time the heaviest ones have turns that are worth their start") {
+  std::vector<TimeClaim> claims(100, TimeClaim{1});
+  for (size_t i = 90; i < 100; ++i) claims[i].weight = 2;
+  int tried = 0;
+  const auto used = share(claims, 10, [&](const Turns::Turn& turn) {
+    tried += turn.seconds > 0.2;
+    return std::pair(std::max(turn.seconds, 0.2), TimeClaim{claims[turn.kernel].weight, 0.5, false, 0.2});
+  });
+  CHECK((tried >= 11 && tried <= 13));  // of four fifths of a second, but the first one, which told how long a start is
+  for (size_t i = 90; i < 100; ++i) CHECK(used[i] > 0);
+  CHECK(std::ranges::count(used, 0.0) >= 87);
+}
+
 TEST_CASE("One kernel has all of the time in one turn, and kernels without a weight have turns") {
   CHECK(Turns({{0}}, 100).next(100)->seconds == Approx(100));
   const auto used =

@@ -98,15 +98,19 @@ TEST_CASE("A candidate that halts, crashes or starves the compiler is given up, 
   }
 }
 
-TEST_CASE("Where no library can be made, every candidate says why") {
+TEST_CASE("Where no library can be written none was tried, and all say why") {
   CompiledGraph bench(kProduct);
   const std::vector<std::vector<OptOp>> lists = {
       {}, parseOpts("vector(n1,8)").value(), parseOpts("upcast(n0,2)").value()};
   for (const CompiledCandidate& c :
        compileCandidates(*bench.kernel, lists, bench.options, {}, {}, bench.folder / "none/here-")) {
-    CHECK(c.verdict.outcome == Outcome::CompileFailed);
+    CHECK(c.verdict.outcome == Outcome::Untried);
     CHECK(c.verdict.reason.find("none/here-") != std::string::npos);
   }
+  CpuMeasure measure(*bench.kernel, bench.options, bench.folder / "none", CpuMeasure::Clock::time_point::max());
+  const Status begun = measure.begin({{}, "", "-O1", 0});
+  REQUIRE_FALSE(begun);
+  CHECK(begun.error()->diag == Diag::Io);
 }
 
 TEST_CASE("Variables are timed in the middle of their bounds, or where it is asked for") {

@@ -117,6 +117,22 @@ TEST_CASE("Failures are recorded with their reason, never win, and do not end th
     CHECK(outcomes.contains(o));
 }
 
+TEST_CASE("Where the machine has no room for more, that is an error of the search and says nothing of candidates") {
+  Graph g;
+  SimulatedMeasure measure;
+  measure.untriedAfter = 20;
+  size_t untried = 0, recorded = 0;
+  const auto result = search(g, buildMatmul(g, {24, 32, 16}), avx2(), measure, small(), {}, {},
+                             [&](const Candidate&, const TrialResult& v) {
+                               ++recorded, untried += v.outcome == Outcome::Untried;
+                               return Status();
+                             });
+  REQUIRE_FALSE(result);
+  CHECK(result.error()->diag == Diag::Io);
+  CHECK(result.error()->message.find("planted") != std::string::npos);
+  CHECK((measure.timed.size() == 21 && untried == 0 && recorded > 20));
+}
+
 TEST_CASE("A candidate is recorded before it runs, and runs once") {
   const Run run = runSearch(small());
   std::set<std::string> started;

@@ -13,6 +13,10 @@ namespace svod {
 
 namespace {
 
+/// The part of its time that a kernel may gain, with what is known of it from a log: a job that goes on begins with the
+/// kernels that have had no time.
+constexpr double kPromiseOfUnknown = 1, kPromiseOfKnown = 0.1;
+
 class Tuning {
  public:
   Tuning(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog& log, LogAppender& appender,
@@ -24,7 +28,10 @@ class Tuning {
 
   Result<std::vector<Tuned>> run() {
     std::vector<TimeClaim> claims;
-    for (const Tuned& t : all_) claims.push_back({t.kernel.weight()});
+    for (const Tuned& t : all_) {
+      const bool isKnown = !knownOf(log_, t.kernel.hash, place_).empty();
+      claims.push_back({t.kernel.weight(), isKnown ? kPromiseOfKnown : kPromiseOfUnknown});
+    }
     Turns turns(claims, secondsLeft());
     while (const std::optional<Turns::Turn> turn = turns.next(secondsLeft())) {
       at_ = turn->kernel;
@@ -43,6 +50,7 @@ class Tuning {
   /// One turn; what the kernel asks for the next one with.
   Result<TimeClaim> take(const Turns::Turn& turn) {
     const double before = best_[at_];
+    start_ = 0;
     const TuneClock::time_point deadline = afterSeconds(TuneClock::now(), turn.seconds);
     SVOD_TRY(Tuned last, tune(all_[at_].kernel, deadline));
     Tuned& tuned = all_[at_];
@@ -51,6 +59,7 @@ class Tuning {
     const double after = best_[at_], from = before > 0 ? before : usual_[at_];
     TimeClaim claim{after > 0 ? after * static_cast<double>(tuned.kernel.launches) : tuned.kernel.weight()};
     claim.gain = from > 0 && after > 0 ? std::max(0.0, 1 - after / from) : 1;
+    claim.start = start_;
     claim.isOver = !tuned.problem.empty() || !tuned.result.isCut;
     return claim;
   }
@@ -73,7 +82,11 @@ class Tuning {
     CpuMeasure measure(kernel, options, settings_.folder, deadline, measureOptions(request_.flags));
     if (!settings_.ahead.empty()) measure.use(CodeStore(settings_.ahead).of(task.hash));
     const std::vector<OptOp> usual = optsOf(kernel.choice);
-    if (Status begun = measure.begin({usual, toText(usual), "-O1", 0}); !begun) {
+    const TuneClock::time_point from = TuneClock::now();
+    const Status begun = measure.begin({usual, toText(usual), "-O1", 0});
+    start_ = secondsBetween(from, TuneClock::now());
+    if (!begun) {
+      if (begun.error()->diag == Diag::Io) return fail(begun.error());
       tuned.problem = begun.error()->message;
       return tuned;
     }
@@ -127,7 +140,8 @@ class Tuning {
   TunePlace place_;
   std::vector<double> best_, usual_;  // nanoseconds
   std::set<std::string> seen_, recorded_;
-  size_t at_ = 0;  // the kernel that has its turn
+  size_t at_ = 0;     // the kernel that has its turn,
+  double start_ = 0;  // seconds that it took to start
 };
 
 }  // namespace

@@ -39,6 +39,7 @@ Result<Ahead> compileFor(const Request& request, const TuneKernel& task, const T
     const std::string prefix = store.libraries(task.hash, writer) + std::to_string(first) + "-";
     for (CompiledCandidate& made : compileCandidates(*task.kernel, lists, candidateOptions(task.build->options),
                                                      measureOptions(request.flags).compile, byHash, prefix)) {
+      SVOD_CHECK(wasTried(made.verdict));
       const bool isCode = made.verdict.outcome == Outcome::Timed;
       if (isCode) byHash.emplace(made.code.hash, made.code);
       (isCode ? ahead.compiled : ahead.failed) += 1;

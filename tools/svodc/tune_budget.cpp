@@ -44,6 +44,7 @@ constexpr double kLeastGain = 0.02;    // a turn without one says little about t
 constexpr double kShortRound = 4;      // seconds for each kernel: what is less is not cut in two
 constexpr double kLeastPart = 0.6;     // of an equal one, that every kernel has of a short round
 constexpr double kLeastWeight = 1e-9;  // every kernel gets a turn
+constexpr double kOfStart = 4;         // times the start of a turn, that it is worth
 
 }  // namespace
 
@@ -75,7 +76,14 @@ std::optional<Turns::Turn> Turns::next(double secondsLeft) {
   waiting_.pop_back();
   const double free = std::max(0.0, secondsLeft - reserved_);
   const double most = free - least_ * static_cast<double>(waiting_.size());
-  return Turn{kernel, std::max(std::min(least_, free), std::min(free * claimOf(kernel) / all, most)), round_};
+  const double share = std::max(std::min(least_, free), std::min(free * claimOf(kernel) / all, most));
+  const double worth = turns_ == 0 ? 0 : kOfStart * starts_ / turns_;
+  return Turn{kernel, std::min(std::max(share, worth), secondsLeft), round_};
+}
+
+void Turns::ended(size_t kernel, const TimeClaim& claim) {
+  claims_[kernel] = claim;
+  starts_ += claim.start, ++turns_;
 }
 
 }  // namespace svod

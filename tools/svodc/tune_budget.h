@@ -23,6 +23,7 @@ double secondsBetween(TuneClock::time_point from, TuneClock::time_point to);
 struct TimeClaim {
   double weight = 0;    // what all its launches take, in any unit
   double gain = 1;      // the part of it that its last turn gained
+  double start = 0;     // seconds that its last turn took before anything was tried
   bool isOver = false;  // its search came to an end
 };
 
@@ -30,6 +31,8 @@ struct TimeClaim {
 /// spent; each further one spends half of what is left among those whose search is not over, by what they take and what
 /// their last turn gained. What a turn does not use is there for all that follow.
 /// A round with less than four seconds for each kernel is the last, and every kernel has at least 0.6 of an equal part.
+/// No turn is shorter than some times what turns took to start: where there are more kernels than time, the heaviest
+/// ones have some, and the others none.
 class Turns {
  public:
   struct Turn {
@@ -42,7 +45,7 @@ class Turns {
   /// Nothing where all searches are over or no time is left.
   std::optional<Turn> next(double secondsLeft);
   /// After its turn.
-  void ended(size_t kernel, const TimeClaim& claim) { claims_[kernel] = claim; }
+  void ended(size_t kernel, const TimeClaim& claim);
 
  private:
   double claimOf(size_t kernel) const;
@@ -53,6 +56,8 @@ class Turns {
   int round_ = 0;
   double reserved_ = 0;  // for the rounds behind this one
   double least_ = 0;     // seconds of a turn in this round
+  double starts_ = 0;    // seconds that all turns took to start,
+  int turns_ = 0;        // so many
 };
 
 }  // namespace svod
