@@ -14,6 +14,7 @@ namespace {
 constexpr uint64_t kAlignment = 64;
 constexpr std::byte kPattern{0xA5};
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
+constexpr uint64_t kLarge = 2 * kHugePage;  // from here on the runtime has huge pages, too (runtime-min/memory_block.h)
 
 uint64_t roundedUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -27,17 +28,16 @@ GuardedBuffer::~GuardedBuffer() {
   if (map_ != nullptr) ::munmap(map_, mapped_);
 }
 
-std::optional<GuardedBuffer> GuardedBuffer::make(uint64_t bytes, Pages pages) {
-  const bool isHuge = pages == Pages::Huge && bytes >= kLarge;
+std::optional<GuardedBuffer> GuardedBuffer::make(uint64_t bytes) {
   GuardedBuffer made;
   made.page_ = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   made.size_ = bytes;
   const uint64_t padded = roundedUp(bytes, kAlignment), inner = roundedUp(padded, made.page_);
   made.mapped_ = inner + 2 * made.page_;
-  if (!made.reserve(isHuge ? kHugePage : made.page_)) return std::nullopt;
+  if (!made.reserve(bytes >= kLarge ? kHugePage : made.page_)) return std::nullopt;
   if (inner > 0 && ::mprotect(made.map_ + made.page_, inner, PROT_READ | PROT_WRITE) != 0) return std::nullopt;
 #ifdef MADV_HUGEPAGE
-  if (inner > 0) (void)::madvise(made.map_ + made.page_, inner, isHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  if (bytes >= kLarge) (void)::madvise(made.map_ + made.page_, inner, MADV_HUGEPAGE);
 #endif
   made.data_ = made.map_ + made.page_ + inner - padded;  // its end meets the guard page
   std::memset(made.map_ + made.page_, static_cast<int>(kPattern), inner - padded);

@@ -7,23 +7,17 @@
 
 namespace svod {
 
-/// Of large buffers: the runtime asks for huge ones, memory of an application may have small ones. How long a kernel
-/// waits for memory depends on that, most where it walks across lines, and so does which of two lists is faster.
-enum class Pages { Huge, Small };
-
 /// Bytes at an address aligned as buffers of a plan are, with pages without any access before and behind. What lies
-/// between them and the bytes holds a pattern.
+/// between them and the bytes holds a pattern. Large ones lie in huge pages, as in a plan: how long a kernel waits for
+/// memory that it walks through across its lines depends on them.
 class GuardedBuffer {
  public:
-  /// From so many bytes on pages may be huge, as the runtime has them (runtime-min/memory_block.h).
-  static constexpr uint64_t kLarge = uint64_t{4} << 20;
-
   GuardedBuffer(GuardedBuffer&& other) noexcept;
   GuardedBuffer& operator=(GuardedBuffer&&) = delete;
   ~GuardedBuffer();
 
   /// Nothing where the system has no memory for it.
-  static std::optional<GuardedBuffer> make(uint64_t bytes, Pages pages);
+  static std::optional<GuardedBuffer> make(uint64_t bytes);
 
   std::span<std::byte> bytes() const { return {data_, size_}; }
   /// From here on nothing may be written to it.

@@ -28,8 +28,8 @@ void onFault(int signal, siginfo_t* about, void*) {
   ::raise(signal);
 }
 
-GuardedBuffer bufferOf(uint64_t bytes, Pages pages) {
-  std::optional<GuardedBuffer> made = GuardedBuffer::make(bytes, pages);
+GuardedBuffer bufferOf(uint64_t bytes) {
+  std::optional<GuardedBuffer> made = GuardedBuffer::make(bytes);
   if (!made) ::_exit(kNoMemory);
   return std::move(*made);
 }
@@ -48,12 +48,11 @@ void watchFaults(std::vector<const GuardedBuffer*> buffers) {
 
 }  // namespace
 
-Workspace::Workspace(const KernelData& data, const std::vector<KernelArg>& args, const RunConditions& conditions,
-                     Pages pages)
-    : data_(data), conditions_(conditions), pages_(pages), threads_(conditions.threads) {
+Workspace::Workspace(const KernelData& data, const std::vector<KernelArg>& args, const RunConditions& conditions)
+    : data_(data), conditions_(conditions), threads_(conditions.threads) {
   for (size_t slot = 0; slot < args.size(); ++slot) {
     const auto& operand = data.operands[slot];
-    GuardedBuffer made = bufferOf(operand.size(), pages);
+    GuardedBuffer made = bufferOf(operand.size());
     if (!operand.empty()) std::memcpy(made.bytes().data(), operand.data(), operand.size());
     isWritten_.push_back(writes(args[slot].mode));
     if (!isWritten_.back()) made.makeReadOnly();
@@ -81,7 +80,7 @@ std::shared_ptr<const GuardedBuffer> Workspace::inOrder(const ConstantLayout& la
     return ordered_[0].buffer;
   }
   const std::vector<std::byte> bytes = laidOut(layout, data_.operands[layout.slot], elementBytes);
-  auto made = std::make_shared<GuardedBuffer>(bufferOf(bytes.size(), pages_));
+  auto made = std::make_shared<GuardedBuffer>(bufferOf(bytes.size()));
   if (!bytes.empty()) std::memcpy(made->bytes().data(), bytes.data(), bytes.size());
   made->makeReadOnly();
   ordered_.push_front({layout, made});
@@ -100,7 +99,7 @@ Loaded::Loaded(const CandidateCode& code, Workspace& workspace) : code_(code), w
     pointers_.push_back(own_.back()->bytes().data());
   }
   for (int i = 0; i < workspace.threads().count(); ++i) {
-    own_.push_back(std::make_shared<GuardedBuffer>(bufferOf(code.scratchBytes, Pages::Huge)));
+    own_.push_back(std::make_shared<GuardedBuffer>(bufferOf(code.scratchBytes)));
     scratch_.push_back(own_.back()->bytes().data());
   }
   function_ = workspace.function(code.library, code.function);

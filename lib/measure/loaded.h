@@ -23,8 +23,7 @@ enum : int { kWrittenOutside = 90, kNoMemory = 91, kNoCode = 92, kWrittenOperand
 class Workspace {
  public:
   /// `args`: of any candidate; they agree in what is written.
-  Workspace(const KernelData& data, const std::vector<KernelArg>& args, const RunConditions& conditions,
-            Pages pages = Pages::Huge);
+  Workspace(const KernelData& data, const std::vector<KernelArg>& args, const RunConditions& conditions);
   Workspace(const Workspace&) = delete;
 
   /// What is written holds again what it held at first.
@@ -32,7 +31,6 @@ class Workspace {
   const std::vector<GuardedBuffer>& buffers() const { return buffers_; }
   const KernelData& data() const { return data_; }
   const RunConditions& conditions() const { return conditions_; }
-  Pages pages() const { return pages_; }
   TileThreads& threads() { return threads_; }
   /// A function of a library; null where there is none.
   KernelFunction function(const std::string& library, const std::string& name);
@@ -51,7 +49,6 @@ class Workspace {
   std::map<std::string, void*> libraries_;
   std::deque<Ordered> ordered_;  // the ones asked for last, the very last one first
   RunConditions conditions_;
-  Pages pages_;
   TileThreads threads_;
 };
 
@@ -62,7 +59,6 @@ class Loaded {
 
   int64_t tiles() const { return code_.tiles; }
   const RunConditions& conditions() const { return workspace_.conditions(); }
-  Pages pages() const { return workspace_.pages(); }
   void run() const { run(tiles()); }
   void run(int64_t tiles) const;
   /// Of one run, as the mean of so many. With fewer `tiles` than there are only the first of them run, and the time is

@@ -57,22 +57,11 @@ TrialResult resultOf(const Json& json) {
           json.contains("ulp") ? std::optional(json["ulp"].get<double>()) : std::nullopt};
 }
 
-/// Whether it matters how large its pages are.
-bool isLarge(const KernelData& data) {
-  return std::ranges::any_of(data.operands, [](const auto& o) { return o.size() >= GuardedBuffer::kLarge; });
-}
-
-/// How many times the data is there, in pages of its own each; at least in huge ones and in small ones where it is
-/// large.
+/// How many times the data is there, in pages of its own each.
 size_t sitesFor(const KernelData& data, const RunConditions& conditions) {
-  constexpr uint64_t kMostBytes = uint64_t{32} << 20, kMost = 8, kMostTwice = uint64_t{256} << 20;
-  if (conditions.threads > 1) return 1;  // which every one would have
-  const uint64_t bytes = bytesOf(data), least = isLarge(data) && bytes <= kMostTwice ? 2 : 1;
-  return std::clamp<uint64_t>(kMostBytes / std::max<uint64_t>(bytes, 1), least, kMost);
-}
-
-Pages pagesOfSite(const KernelData& data, size_t number) {
-  return isLarge(data) && number % 2 == 1 ? Pages::Small : Pages::Huge;
+  constexpr uint64_t kMostBytes = uint64_t{8} << 20, kMost = 8;  // that stay in a last level cache
+  if (conditions.threads > 1) return 1;                          // which every one would have
+  return std::clamp<uint64_t>(kMostBytes / std::max<uint64_t>(bytesOf(data), 1), 1, kMost);
 }
 
 /// In the child: what stays from question to question.
@@ -85,8 +74,7 @@ class Answering {
   TrialResult answer(const Json& json) {
     const CandidateCode code = codeFromText(json["code"]);
     while (workspaces_.size() < sitesFor(data_, conditions_))
-      workspaces_.push_back(
-          std::make_unique<Workspace>(data_, code.args, conditions_, pagesOfSite(data_, workspaces_.size())));
+      workspaces_.push_back(std::make_unique<Workspace>(data_, code.args, conditions_));
     if (usual_.empty() && json.contains("usual")) {
       usualCode_ = codeFromText(json["usual"]);
       for (const auto& workspace : workspaces_) usual_.push_back(std::make_unique<Loaded>(usualCode_, *workspace));

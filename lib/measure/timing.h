@@ -27,11 +27,10 @@ TrialResult firstRunOf(const Loaded& loaded, double stopAbove);
 /// runs: the median of seven; of two where both lie far above what is wanted.
 /// With the usual one, which takes `usualNs` nanoseconds, the seven become five pairs, interleaved with it: what the
 /// machine does meanwhile concerns both. The time is then the median of their ratios, times `usualNs`. Long runs stay
-/// in the first site of either size of pages, whose medians count the same. `firstNs`: of the first run.
+/// in the first site. `firstNs`: of the first run.
 TrialResult timesOf(std::span<const Site> sites, double firstNs, double stopAbove, double usualNs);
 
-/// Wins or Loses, by Runner::compare()'s test, where either size of pages counts the same and neither may be slower;
-/// the time is the ratio times `usualNs`.
+/// Wins or Loses, by Runner::compare()'s test; the time is the ratio times `usualNs`.
 TrialResult comparisonOf(std::span<const Site> sites, double usualNs);
 
 }  // namespace svod

@@ -14,8 +14,7 @@ namespace svod {
 inline constexpr size_t kElements = 1000;
 
 /// y = 2 x, with something planted.
-inline CandidateCode built(const TempFolder& folder, const std::string& name, const std::string& body,
-                           size_t elements = kElements) {
+inline CandidateCode built(const TempFolder& folder, const std::string& name, const std::string& body) {
   const std::string source = folder / (name + ".c"), library = folder / (name + ".so");
   writeText(source,
             "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
@@ -27,15 +26,15 @@ inline CandidateCode built(const TempFolder& folder, const std::string& name, co
   REQUIRE(std::system(("cc -O1 -w -shared -fPIC -o " + library + " " + source).c_str()) == 0);
   CandidateCode code;
   code.library = library, code.function = "candidate";
-  code.args = {{ElementType::F32, Mode::Write, 4 * elements}, {ElementType::F32, Mode::Read, 4 * elements}};
+  code.args = {{ElementType::F32, Mode::Write, 4 * kElements}, {ElementType::F32, Mode::Read, 4 * kElements}};
   code.scratchBytes = 128;
   return code;
 }
 
-inline KernelData data(size_t elements = kElements) {
+inline KernelData data() {
   KernelData all;
   all.types = {ElementType::F32, ElementType::F32};
-  all.operands.assign(2, std::vector<std::byte>(4 * elements));
+  all.operands.assign(2, std::vector<std::byte>(4 * kElements));
   fillWithData(all.operands[1], ElementType::F32, 1);
   return all;
 }

@@ -206,28 +206,3 @@ TEST_CASE("What one run leaves behind is no loss of the other one of a pair") {
                                     "for (volatile int i = 0; i < 100000; ) i = i + 1;");
   CHECK(bench.runner.compare(other).ratio > 0.5);
 }
-
-TEST_CASE("Data that is large lies in huge pages and in small ones, and a winner is slower with neither") {
-  Bench bench;
-  const size_t elements = GuardedBuffer::kLarge / sizeof(float);
-  KernelData large = data(elements);
-  const auto one = [&](const std::string& name, int huge, int small) {  // microseconds
-    return built(
-        bench.folder, name,
-        spin(1e3, "((uintptr_t)x % (1 << 21) == 0 ? " + std::to_string(huge) + " : " + std::to_string(small) + ")"),
-        elements);
-  };
-  REQUIRE(runReference(one("reference", 0, 0), large, bench.limits).outcome == Outcome::Timed);
-  Runner runner(large, bench.limits);
-  REQUIRE(runner.setUsual(one("usual", 100, 100)).outcome == Outcome::Timed);
-  const TrialResult wins = runner.compare(one("gains", 20, 90));
-  CHECK((wins.outcome == Outcome::Wins && wins.ratio > 0.3 && wins.ratio < 0.7));
-  CHECK(runner.compare(one("huge", 150, 10)).reason.find("in memory of huge pages it takes 1") == 0);
-  CHECK(runner.compare(one("small", 10, 150)).reason.find("in memory of small pages it takes 1") == 0);
-  bool isBetween = false;  // something else may take the processor meanwhile
-  for (int i = 0; i < 20 && !isBetween; ++i) {
-    const double apart = runner.time(one("apart" + std::to_string(i), 20, 90), 0).nanoseconds;
-    isBetween = apart > 30e3 && apart < 70e3;
-  }
-  CHECK(isBetween);
-}

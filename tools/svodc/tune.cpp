@@ -23,15 +23,13 @@ class Tuning {
          const TuneSettings& settings, TuneProgress& progress, size_t first)
       : request_(request), log_(log), appender_(appender), settings_(settings), progress_(progress), first_(first),
         place_(settings.place), best_(kernels.size()), usual_(kernels.size()) {
-    for (const TuneKernel& k : kernels) all_.push_back({k, {}, {}}), all_.back().result.isCut = true;
+    for (const TuneKernel& k : kernels) all_.push_back({k, ofLog(k), {}});
   }
 
   Result<std::vector<Tuned>> run() {
     std::vector<TimeClaim> claims;
-    for (const Tuned& t : all_) {
-      const bool isKnown = !knownOf(log_, t.kernel.hash, place_).empty();
-      claims.push_back({t.kernel.weight(), isKnown ? kPromiseOfKnown : kPromiseOfUnknown});
-    }
+    for (const Tuned& t : all_)
+      claims.push_back({t.kernel.weight(), t.result.known > 0 ? kPromiseOfKnown : kPromiseOfUnknown});
     Turns turns(claims, secondsLeft());
     while (const std::optional<Turns::Turn> turn = turns.next(secondsLeft())) {
       at_ = turn->kernel;
@@ -45,6 +43,21 @@ class Tuning {
   }
 
  private:
+  /// What is known before the first turn.
+  SearchResult ofLog(const TuneKernel& task) const {
+    SearchResult result;
+    result.isCut = true;
+    const std::string usual = toText(optsOf(task.kernel->choice));
+    for (const auto& [text, verdict] : knownOf(log_, task.hash, place_)) {
+      ++result.known;
+      if (text == usual) result.usual = verdict.nanoseconds;
+      if (verdict.outcome != Outcome::Wins || (result.winner && result.verdict.ratio <= verdict.ratio)) continue;
+      const Result<std::vector<OptOp>> opts = parseOpts(text);
+      if (opts) result.winner = Candidate{*opts, text, "tuning log"}, result.verdict = verdict;
+    }
+    return result;
+  }
+
   double secondsLeft() const { return secondsBetween(TuneClock::now(), settings_.deadline); }
 
   /// One turn; what the kernel asks for the next one with.
@@ -55,7 +68,10 @@ class Tuning {
     SVOD_TRY(Tuned last, tune(all_[at_].kernel, deadline));
     Tuned& tuned = all_[at_];
     tuned.problem = last.problem, ++tuned.turns;
-    addTurn(tuned.result, std::move(last.result));
+    if (tuned.problem.empty())
+      addTurn(tuned.result, std::move(last.result));
+    else
+      tuned.result.isCut = false;
     const double after = best_[at_], from = before > 0 ? before : usual_[at_];
     TimeClaim claim{after > 0 ? after * static_cast<double>(tuned.kernel.launches) : tuned.kernel.weight()};
     claim.gain = from > 0 && after > 0 ? std::max(0.0, 1 - after / from) : 1;
@@ -66,8 +82,7 @@ class Tuning {
 
   /// What it was known of before stays what it was known of before the first turn.
   static void addTurn(SearchResult& all, SearchResult last) {
-    const bool isFirst = all.rounds == 0 && all.measured == 0 && all.known == 0;
-    if (!isFirst) last.known = all.known;
+    last.known = all.known;
     last.measured += all.measured, last.sameCode += all.sameCode, last.rounds += all.rounds;
     for (const auto& [outcome, count] : all.outcomes) last.outcomes[outcome] += count;
     all = std::move(last);

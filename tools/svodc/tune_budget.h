@@ -23,8 +23,8 @@ double secondsBetween(TuneClock::time_point from, TuneClock::time_point to);
 struct TimeClaim {
   double weight = 0;    // what all its launches take, in any unit
   double gain = 1;      // the part of it that its last turn gained
-  double start = 0;     // seconds that its last turn took before anything was tried
   bool isOver = false;  // its search came to an end
+  double start = 0;     // seconds that its last turn took before anything was tried
 };
 
 /// Who is next, and for how long. In the first round every kernel has a turn by its weight, and half of all time is
