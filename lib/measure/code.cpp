@@ -45,12 +45,13 @@ std::string toText(const CandidateCode& code) {
 CandidateCode codeFromText(const std::string& text) {
   const Json json = Json::parse(text);
   CandidateCode code;
-  code.library = json["library"], code.function = json["function"], code.hash = json["hash"];
-  for (const Json& arg : json["args"])
-    code.args.push_back({static_cast<ElementType>(arg[0].get<int>()), static_cast<Mode>(arg[1].get<int>()), arg[2]});
-  code.values = json["values"].get<std::vector<int64_t>>();
-  code.layouts = layoutsFromText(json["layouts"]).value_or(std::vector<ConstantLayout>());
-  code.tiles = json["tiles"], code.scratchBytes = json["scratch"];
+  code.library = json.at("library"), code.function = json.at("function"), code.hash = json.at("hash");
+  for (const Json& arg : json.at("args"))
+    code.args.push_back(
+        {static_cast<ElementType>(arg.at(0).get<int>()), static_cast<Mode>(arg.at(1).get<int>()), arg.at(2)});
+  code.values = json.at("values").get<std::vector<int64_t>>();
+  code.layouts = layoutsFromText(json.at("layouts")).value_or(std::vector<ConstantLayout>());
+  code.tiles = json.at("tiles"), code.scratchBytes = json.at("scratch");
   return code;
 }
 

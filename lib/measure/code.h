@@ -27,7 +27,8 @@ int64_t valueBetween(int64_t least, int64_t most, int percent);
 /// Of a kernel that was lowered, with variables there; without a library.
 CandidateCode describeCode(const CompiledKernel& kernel, int percent);
 
-/// One line that says all of it, for another process, and its inverse.
+/// One line that says all of it, for another process, and its inverse, which throws nlohmann::json::exception where the
+/// text is another one.
 std::string toText(const CandidateCode& code);
 CandidateCode codeFromText(const std::string& text);
 

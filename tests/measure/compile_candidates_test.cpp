@@ -160,7 +160,8 @@ TEST_CASE("Code that was compiled ahead is found by text, and not compiled again
   CHECK(prepared[2].verdict.outcome == Outcome::TooLarge);
   CHECK(std::system(("test -z \"$(ls " + fresh + ")\"").c_str()) == 0);  // nothing was compiled
   // A list whose library is gone, or whose line is damaged, is compiled as if it were not there.
-  writeText(bench.folder / "hash-two.code", "{\"opts\":\"a\",\"code\":\"{}\"}\n{\"opts\":\"b\",\"code\":7}\nx\n[]\n");
+  writeText(bench.folder / "hash-two.code",
+            "{\"opts\":\"a\",\"code\":\"{}\"}\n{\"opts\":\"c\",\"code\":\"[]\"}\n{\"opts\":\"b\",\"code\":7}\nx\n[]\n");
   CHECK(store.of("hash").size() == 3);
   REQUIRE(std::system(("rm " + std::string(bench.folder / "hash-one-*.so")).c_str()) == 0);
   CHECK(store.of("hash").size() == 1);
