@@ -93,6 +93,13 @@ class Tune(ToolTest):
         self.assertIn("2 of 2; the same command again goes on", text)
         self.assertNotIn("0 ns", text)
 
+    def test_what_the_log_knows_of_a_kernel_without_a_turn_is_told(self):
+        first = self.tune("--budget", "8s", "--search", "kernels")
+        self.assertEqual(first["untried"], 0)
+        again = self.tune("--budget", "0.001s", "--search", "kernels")
+        self.assertEqual((again["candidates"], again["untried"]), (0, 0))
+        self.assertGreater(again["known"], 0)
+
     def test_beam(self):
         process = self.start("--budget", "10m", "--beam", "2")
         self.wait_for(process, lambda all: any(r["origin"] == "beam 1" for r in all))

@@ -2,6 +2,8 @@
 #pragma once
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "interp/interp.h"
 #include "onnx/onnx.h"
 
@@ -11,16 +13,11 @@ inline HostTensor f32(std::vector<int64_t> dims, std::initializer_list<double> v
   return HostTensor::of(DType::F32, std::move(dims), values);
 }
 
-/// The only output of a model without variables, with inputs bound to 0, 1, 2, ..
-inline HostTensor run(const OnnxImport& import, VariableValues variables = {}) {
-  for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
-  REQUIRE(import.model);
+/// Inputs hold 0, 1, 2, .. at these sizes.
+inline ModelBindings bindingsOf(const Model& model, VariableValues variables) {
   ModelBindings bindings;
   bindings.variables = std::move(variables);
-  size_t output = 0;
-  for (size_t i = 0; i < import.model->ports.size(); ++i) {
-    const ModelPort& port = import.model->ports[i];
-    if (port.kind == PortKind::Output) output = i;
+  for (const ModelPort& port : model.ports) {
     bindings.ports.emplace_back();
     if (port.kind != PortKind::Input) continue;
     std::vector<int64_t> dims;
@@ -30,10 +27,19 @@ inline HostTensor run(const OnnxImport& import, VariableValues variables = {}) {
     for (int64_t k = 0; k < bindings.ports.back().numel(); ++k)
       bindings.ports.back().set(k, Scalar::of(port.buffer.dtype(), static_cast<double>(k)));
   }
-  Result<std::vector<HostTensor>> ports = interpret(*import.model, bindings);
+  return bindings;
+}
+
+/// The only output of a model without variables, with inputs bound to 0, 1, 2, ..
+inline HostTensor run(const OnnxImport& import, VariableValues variables = {}) {
+  for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
+  REQUIRE(import.model);
+  const auto isOutput = [](const ModelPort& port) { return port.kind == PortKind::Output; };
+  const auto output = std::find_if(import.model->ports.rbegin(), import.model->ports.rend(), isOutput);
+  Result<std::vector<HostTensor>> ports = interpret(*import.model, bindingsOf(*import.model, std::move(variables)));
   if (!ports) UNSCOPED_INFO(toText(ports.error()));
   REQUIRE(ports);
-  return (*ports)[output];
+  return (*ports)[static_cast<size_t>(import.model->ports.rend() - output - 1)];
 }
 
 }  // namespace svod

@@ -71,17 +71,8 @@ TEST_CASE("sizes under two names with bounds meet, and a run in which they diffe
     REQUIRE(import.model);
     CHECK(run(import, {{"n", 3}, {"m", 3}, {"h", 4}, {"k", 4}}).numel() > 0);
     CHECK(m.convert(bounds));
-    ModelBindings bindings;
-    bindings.variables = {{"n", 3}, {"m", 3}, {"h", 4}, {"k", 5}};
-    for (const ModelPort& port : import.model->ports) {
-      bindings.ports.emplace_back();
-      if (port.kind != PortKind::Input) continue;
-      std::vector<int64_t> dims;
-      for (UOp d : port.buffer.shape())
-        dims.push_back(d.isConst() ? d.constInt() : bindings.variables.at(std::string(d.argAs<VarArg>().name)));
-      bindings.ports.back() = HostTensor::zeros(port.buffer.dtype(), dims);
-    }
-    Result<std::vector<HostTensor>> wrong = interpret(*import.model, bindings);
+    Result<std::vector<HostTensor>> wrong =
+        interpret(*import.model, bindingsOf(*import.model, {{"n", 3}, {"m", 3}, {"h", 4}, {"k", 5}}));
     REQUIRE(!wrong);
     CHECK(wrong.error()->message.find("the sizes") != std::string::npos);
   }
