@@ -48,6 +48,10 @@ void SizeVariables::bound(const std::string& name, Interval bounds) {
   stated_.insert_or_assign(name, Stated{bounds, Source::Given});
 }
 
+void SizeVariables::mention(const SizeForm& form) {
+  for (const auto& [name, times] : form.factors) named_.insert(name);
+}
+
 bool SizeVariables::suggest(const std::string& name, Interval bounds) {
   if (isGiven(name) || !isFree(name)) return false;
   stated_.insert_or_assign(name, Stated{bounds, Source::Default});
@@ -99,8 +103,7 @@ SizeForm isolated(const SizeForm& zero, const std::string& name) {
 }  // namespace
 
 Status SizeVariables::equate(const SizeForm& left, const SizeForm& right, const std::string& from) {
-  for (const SizeForm* side : {&left, &right})
-    for (const auto& [name, times] : side->factors) named_.insert(name);
+  mention(left), mention(right);
   const std::optional<SizeForm> zero = difference(left, right);
   if (!zero) return fail(Diag::Usage, from + ": the numbers are too large", "sizes lie below 2^60");
   const std::string claim = from + ": ";
@@ -193,6 +196,7 @@ Status SizeVariables::derive(const std::string& name, const SizeForm& form, cons
 
 Status SizeVariables::settle(std::optional<Interval> unstated) {
   derived_.clear();
+  unstated_ = unstated.value_or(Interval{1, 1});
   Status all;
   auto check = [&](Status status) {
     if (!status && all) all = std::move(status);
@@ -210,7 +214,7 @@ Status SizeVariables::settle(std::optional<Interval> unstated) {
     if (!isBound && !unstated)
       check(fail(Diag::VariableBounds, "the new variable '" + name + "' has no bounds",
                  "give it some: --var " + shellWord(name + "=1:64")));
-    if (!isBound) derived_.emplace(name, unstated.value_or(Interval{1, 1}));
+    if (!isBound) derived_.emplace(name, unstated_);
     auto follows = derived_.find(name);
     if (follows == derived_.end() || !stated_.contains(name)) continue;
     const Interval both = intersection(follows->second, stated_.at(name).bounds);
@@ -233,7 +237,7 @@ bool SizeVariables::isGiven(const std::string& name) const {
 Interval SizeVariables::boundsOf(const std::string& name) const {
   auto at = stated_.find(name);
   auto follows = derived_.find(name);
-  if (follows == derived_.end()) return at->second.bounds;
+  if (follows == derived_.end()) return at == stated_.end() ? unstated_ : at->second.bounds;
   return at == stated_.end() ? follows->second : intersection(at->second.bounds, follows->second);
 }
 

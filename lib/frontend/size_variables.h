@@ -21,6 +21,8 @@ class SizeVariables {
   void declare(const std::string& name, Interval bounds, Source source);
   /// Other bounds, which an option gives; also of a name that only equations have.
   void bound(const std::string& name, Interval bounds);
+  /// The variables in a size that an option gives: they are known, and settle() bounds those that nothing else does.
+  void mention(const SizeForm& form);
   /// Bounds in place of those that are nobody's wish; false where some are given, or the variable is not free.
   bool suggest(const std::string& name, Interval bounds);
   /// left == right, as `from` says ("--var h=8*k"). Takes away a variable of `left` where it can, else the one declared
@@ -39,7 +41,7 @@ class SizeVariables {
   bool isDeclared(std::string_view name) const { return order_.contains(name); }
   /// Names of equations and options that the graph does not declare.
   bool isKnown(const std::string& name) const { return named_.contains(name) || order_.contains(name); }
-  /// After settle(), of a free variable.
+  /// After settle(), of a free variable; those that settle() gives unstated ones where nobody named it.
   Interval boundsOf(const std::string& name) const;
   bool isGiven(const std::string& name) const;
   /// Which option or line fixed a variable that is not free.
@@ -63,6 +65,7 @@ class SizeVariables {
   std::map<std::string, Solved> solved_;
   std::map<std::string, Interval> derived_;  // bounds of free variables that follow from those of solved ones
   std::set<std::string> named_;
+  Interval unstated_{1, 1};
 };
 
 }  // namespace svod

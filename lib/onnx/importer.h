@@ -121,12 +121,16 @@ class OnnxImporter : public OnnxContext {
   void bind(const std::string& variable, int64_t value, const std::string& from);
   bool bindShape(const proto::ValueInfoProto& input, const std::vector<SizeForm>& shape, const std::string& from,
                  const std::string& help);
+  void giveShape(const std::string& value, const std::vector<SizeForm>& shape);
   void applyFindings();
   bool canUnify(Dim a, Dim b) const;
   void equate(const SizeForm& left, const SizeForm& right, const std::string& from);
   Dim sizeOf(const SizeForm& form);
   Dim freeVariable(const std::string& name);
-  Dim sizeOfDim(const proto::ValueInfoProto& input, int axis);
+  void nameDims(const proto::GraphProto& graph);
+  SizeForm namedApart(const SizeForm& form) const;
+  SizeForm dimForm(const proto::ValueInfoProto& input, int axis) const;
+  LoadOptions optionsNamedApart() const;
 
   // importer_host.cpp
   const HostOpOption* hostOpOf(const proto::NodeProto& node) const;
@@ -190,6 +194,7 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, std::string> boundFrom_;         // who gave it
   std::map<std::string, std::vector<SizeForm>> shapes_;  // of inputs, from the options
   SizeVariables sizes_;
+  std::map<std::string, std::string> apart_;                     // variables of dims that are named like an input
   std::map<std::string, const proto::ValueInfoProto*> inputOf_;  // an input with this variable in its dims
   std::map<std::string, std::string> constantFiles_;             // empty: the file has an error
   std::map<std::string, Dim> variables_;

@@ -100,12 +100,11 @@ std::optional<Dims> OnnxImporter::hostDims(const ImportedBody& body, const std::
   bool isKnown = declared && hasShape(*declared);
   for (int i = 0; isKnown && i < declared->type().tensor_type().shape().dim_size(); ++i) {
     const auto& d = declared->type().tensor_type().shape().dim(i);
-    if (d.has_dim_value()) {
-      isKnown = d.dim_value() >= 0;
+    if (!isFreeDim(declared->type().tensor_type().shape(), i)) {
       dims.add(builder_.dim(d.dim_value()));
       continue;
     }
-    const SizeForm form = formOfDim(*declared, i);
+    const SizeForm form = dimForm(*declared, i);
     isKnown = !body.isOfFunction &&
               std::ranges::all_of(form.factors, [&](const auto& f) { return inputOf_.contains(f.first); });
     if (isKnown) dims.add(sizeOf(form));

@@ -1,5 +1,6 @@
 // What the command line says about the inputs of a model: values and bounds of variables, shapes, constants.
 #include <algorithm>
+#include <set>
 
 #include "frontend/size_options.h"
 #include "onnx/dtypes.h"
@@ -38,6 +39,11 @@ void OnnxImporter::equate(const SizeForm& left, const SizeForm& right, const std
   if (Status made = sizes_.equate(left, right, from); !made) record(std::move(made.error()));
 }
 
+void OnnxImporter::giveShape(const std::string& value, const std::vector<SizeForm>& shape) {
+  shapes_[value] = shape;
+  for (const SizeForm& dim : shape) sizes_.mention(dim);
+}
+
 // False, with an error, when the declared shape is another one.
 bool OnnxImporter::bindShape(const proto::ValueInfoProto& input, const std::vector<SizeForm>& shape,
                              const std::string& from, const std::string& help) {
@@ -49,23 +55,68 @@ bool OnnxImporter::bindShape(const proto::ValueInfoProto& input, const std::vect
            help);
     return false;
   }
-  shapes_[input.name()] = shape;
+  giveShape(input.name(), shape);
   bool fits = true;
   for (int i = 0; i < declared.dim_size(); ++i) {
     const SizeForm& wanted = shape[static_cast<size_t>(i)];
     const int64_t have = declared.dim(i).dim_value();
-    if (!declared.dim(i).has_dim_value()) {
-      const SizeForm form = formOfDim(input, i);
+    if (isFreeDim(declared, i)) {
+      const SizeForm form = dimForm(input, i);
       if (form.asVariable() && wanted.isNumber())
         bind(*form.asVariable(), wanted.constant, from);
       else
         equate(form, wanted, from);
-    } else if (have >= 0 && wanted != SizeForm::number(have)) {
+    } else if (wanted != SizeForm::number(have)) {
       record(fixedDimError(from, input.name(), i, std::to_string(have), wanted, help));
       fits = false;
     }
   }
   return fits;
+}
+
+// --- Dims and values have names of their own in a model, and one space of names in a graph: a dim that is named like
+// an input becomes NAME.size, and options may use either name.
+
+void OnnxImporter::nameDims(const proto::GraphProto& graph) {
+  std::set<std::string> taken, dims;
+  for (const proto::ValueInfoProto& input : graph.input()) taken.insert(input.name());
+  for (const proto::ValueInfoProto& input : graph.input())
+    for (int i = 0; hasShape(input) && i < input.type().tensor_type().shape().dim_size(); ++i)
+      if (isFreeDim(input.type().tensor_type().shape(), i))
+        for (const auto& [name, times] : formOfDim(input, i).factors) dims.insert(name);
+  std::set<std::string> all = taken;
+  all.insert(dims.begin(), dims.end());
+  for (const std::string& name : dims) {
+    if (!taken.contains(name)) continue;
+    std::string apart = name + ".size";
+    while (!all.insert(apart).second) apart += ".size";
+    apart_[name] = apart;
+  }
+}
+
+SizeForm OnnxImporter::namedApart(const SizeForm& form) const {
+  SizeForm result = SizeForm::number(form.constant);
+  for (const auto& [name, times] : form.factors) {
+    auto apart = apart_.find(name);
+    result.factors[apart == apart_.end() ? name : apart->second] += times;
+  }
+  std::erase_if(result.factors, [](const auto& factor) { return factor.second == 0; });
+  return result;
+}
+
+SizeForm OnnxImporter::dimForm(const proto::ValueInfoProto& input, int axis) const {
+  return namedApart(formOfDim(input, axis));
+}
+
+LoadOptions OnnxImporter::optionsNamedApart() const {
+  LoadOptions options = options_;
+  for (VariableOption& o : options.variables) {
+    if (auto apart = apart_.find(o.name); apart != apart_.end()) o.name = apart->second;
+    if (o.form) o.form = namedApart(*o.form);
+  }
+  for (auto& [input, shape] : options.shapes)
+    for (SizeForm& dim : shape) dim = namedApart(dim);
+  return options;
 }
 
 void OnnxImporter::readVariables(const proto::GraphProto& graph) {
@@ -74,11 +125,11 @@ void OnnxImporter::readVariables(const proto::GraphProto& graph) {
     if (auto room = rooms_.find(input.name()); room != rooms_.end())
       for (size_t i = 0; i < room->second.grows.size(); ++i)
         if (room->second.grows[i])
-          for (const auto& [name, times] : formOfDim(input, static_cast<int>(i)).factors) growing.push_back(name);
+          for (const auto& [name, times] : dimForm(input, static_cast<int>(i)).factors) growing.push_back(name);
   for (const proto::ValueInfoProto& input : graph.input())
     for (int i = 0; hasShape(input) && i < input.type().tensor_type().shape().dim_size(); ++i) {
-      if (input.type().tensor_type().shape().dim(i).has_dim_value()) continue;
-      for (const auto& [name, times] : formOfDim(input, i).factors) {
+      if (!isFreeDim(input.type().tensor_type().shape(), i)) continue;
+      for (const auto& [name, times] : dimForm(input, i).factors) {
         const bool mayBeEmpty = std::ranges::find(growing, name) != growing.end();
         sizes_.declare(name, {mayBeEmpty ? 0 : kDefaultBounds.min, kDefaultBounds.max}, SizeVariables::Source::Default);
         variables.push_back(name);
@@ -92,7 +143,7 @@ void OnnxImporter::readVariables(const proto::GraphProto& graph) {
                  didYouMean(name, names, "variables are the symbolic dims of the inputs"));
   };
   applyVariableOptions(
-      sizes_, options_,
+      sizes_, optionsNamedApart(),
       {[&](Error e) { record(std::move(e)); }, unknown,
        [&](const std::string& name, int64_t value, const std::string& from) { bind(name, value, from); }});
 }
@@ -163,10 +214,12 @@ void OnnxImporter::readConstant(const proto::ValueInfoProto& input, const std::s
 }
 
 void OnnxImporter::readOptions(const proto::GraphProto& graph) {
+  nameDims(graph);
   readVariables(graph);
-  for (const auto& [name, shape] : options_.shapes)
+  const LoadOptions options = optionsNamedApart();
+  for (const auto& [name, shape] : options.shapes)
     if (isHostValue(name))
-      shapes_[name] = shape;
+      giveShape(name, shape);
     else if (const proto::ValueInfoProto* input = inputFor("--shape", graph, name))
       bindShape(*input, shape, "--shape " + name,
                 "only dims that are a variable can be chosen: " + optionText("--shape", name, shapeText(*input)));
@@ -218,8 +271,5 @@ Dim OnnxImporter::freeVariable(const std::string& name) {
   nameCounts_[name] = 1;
   return it->second = builder_.variable(name, bounds.min, bounds.max);
 }
-
-// The size of an axis without a number.
-Dim OnnxImporter::sizeOfDim(const proto::ValueInfoProto& input, int axis) { return sizeOf(formOfDim(input, axis)); }
 
 }  // namespace svod

@@ -39,18 +39,7 @@ std::optional<Dims> OnnxImporter::dimsOf(const proto::ValueInfoProto& input) {
     return std::nullopt;
   }
   for (int i = 0; i < shape.dim_size(); ++i) {
-    const bool isNegative = shape.dim(i).has_dim_value() && shape.dim(i).dim_value() < 0;
-    if (isNegative && given == shapes_.end()) {
-      record(Diag::Syntax, "the input '" + input.name() + "' has the dim " + std::to_string(shape.dim(i).dim_value()),
-             "dims are 0 or more, or have a name; give it sizes: " +
-                 optionText("--shape", input.name(), shapeText(input)));
-      return std::nullopt;
-    }
-    if (isNegative) {
-      dims.add(sizeOf(given->second[static_cast<size_t>(i)]));
-    } else {
-      dims.add(shape.dim(i).has_dim_value() ? builder_.dim(shape.dim(i).dim_value()) : sizeOfDim(input, i));
-    }
+    dims.add(isFreeDim(shape, i) ? sizeOf(dimForm(input, i)) : builder_.dim(shape.dim(i).dim_value()));
   }
   return dims;
 }

@@ -8,10 +8,13 @@ namespace svod {
 
 namespace {
 
-// What stands for the size of a dim without a number.
-std::string textOfDim(const proto::ValueInfoProto& input, int axis) {
-  const auto& dim = input.type().tensor_type().shape().dim(axis);
-  return dim.dim_param().empty() ? input.name() + "." + std::to_string(axis) : dim.dim_param();
+// Exporters mark a dim without a name by nothing, blanks, "?" or a number below 0.
+bool isName(std::string_view text) {
+  const size_t first = text.find_first_not_of(' ');
+  if (first == text.npos) return false;
+  text = text.substr(first, text.find_last_not_of(' ') + 1 - first);
+  const bool isNegative = text.size() > 1 && text[0] == '-' && text.find_first_not_of("0123456789", 1) == text.npos;
+  return text != "?" && !isNegative;
 }
 
 // Exporters write sizes that depend on others as expressions: 2*s0, past + seq. A hyphen without spaces is part of a
@@ -26,9 +29,10 @@ bool isExpression(std::string_view text) {
 }  // namespace
 
 SizeForm formOfDim(const proto::ValueInfoProto& input, int axis) {
-  const std::string text = textOfDim(input, axis);
-  const bool isNamed = !input.type().tensor_type().shape().dim(axis).dim_param().empty();
-  if (isNamed && isExpression(text))
+  const auto& dim = input.type().tensor_type().shape().dim(axis);
+  const std::string& text = dim.dim_param();
+  if (dim.has_dim_value() || !isName(text)) return SizeForm::variable(input.name() + "." + std::to_string(axis));
+  if (isExpression(text))
     if (Result<SizeForm> form = parseSizeForm(text); form && !form->isNumber()) return *form;
   return SizeForm::variable(text);
 }
@@ -46,16 +50,19 @@ std::string optionText(std::string_view flag, const std::string& name, std::stri
   return std::string(flag) + " " + shellWord(shortened(name) + "=" + std::string(value));
 }
 
+bool isFreeDim(const proto::TensorShapeProto& shape, int axis) {
+  return !shape.dim(axis).has_dim_value() || shape.dim(axis).dim_value() < 0;
+}
+
 bool hasShape(const proto::ValueInfoProto& value) {
   return value.type().has_tensor_type() && value.type().tensor_type().has_shape();
 }
 
 std::string shapeText(const proto::ValueInfoProto& input) {
   std::string text;
-  for (const auto& dim : input.type().tensor_type().shape().dim()) {
-    const bool isNumber = dim.has_dim_value() && dim.dim_value() >= 0;
-    text += (text.empty() ? "" : "x") + (isNumber ? std::to_string(dim.dim_value()) : "SIZE");
-  }
+  const proto::TensorShapeProto& shape = input.type().tensor_type().shape();
+  for (int i = 0; i < shape.dim_size(); ++i)
+    text += (text.empty() ? "" : "x") + (isFreeDim(shape, i) ? "SIZE" : std::to_string(shape.dim(i).dim_value()));
   return text;
 }
 

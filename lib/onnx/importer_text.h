@@ -13,7 +13,10 @@ std::string opName(const proto::NodeProto& node);
 std::string functionKey(std::string_view domain, const std::string& name, const std::string& overload);
 /// What to type: "--const s=FILE.npy", quoted where a shell would split it.
 std::string optionText(std::string_view flag, const std::string& name, std::string_view value);
-/// The size of an axis without a number: its name, or what its name says, or INPUT.AXIS.
+/// Whether an axis has no size: no number, or one below 0, which exporters write for "any".
+bool isFreeDim(const proto::TensorShapeProto& shape, int axis);
+/// The size of a free axis: its name, or what its name says. Where it has none, or a mark in its place ("?", "-1"),
+/// INPUT.AXIS.
 SizeForm formOfDim(const proto::ValueInfoProto& input, int axis);
 bool hasShape(const proto::ValueInfoProto& value);
 /// The shape of an input as --shape takes it: "SIZEx3x224x224", with SIZE for what has no number.

@@ -1,5 +1,6 @@
 // What ops need of sizes that nobody bounded: dims that become one, and bounds.
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "ir/text.h"
 #include "onnx_maker.h"
@@ -248,4 +249,89 @@ TEST_CASE("parts of any number of sizes are joined") {
   INFO((import.model ? "" : toText(import.model.error())));
   CHECK(import.model);
   CHECK(import.errors.empty());
+}
+
+namespace {
+
+LoadOptions withShape(const std::string& text, LoadOptions options = {}) {
+  options.shapes.push_back(parseShapeOption(text).value());
+  return options;
+}
+
+/// y = -x, where the first dim of x is set by `dim`.
+OnnxMaker negated(const std::function<void(proto::TensorShapeProto_Dimension&)>& dim) {
+  OnnxMaker m;
+  m.input("x", {"n", "3"}).output("y");
+  dim(*m.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(
+      0));
+  m.node("Neg", {"x"}, {"y"});
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("dims without a name get one, and options may use it or give another") {
+  const std::vector<std::function<void(proto::TensorShapeProto_Dimension&)>> marks = {
+      [](auto& dim) { dim.set_dim_value(-1); },
+      [](auto& dim) { dim.set_dim_value(-7); },
+      [](auto& dim) { dim.set_dim_param(""); },
+      [](auto& dim) { dim.set_dim_param("?"); },
+      [](auto& dim) { dim.set_dim_param("-1"); },
+      [](auto& dim) { dim.set_dim_param("  "); },
+      [](auto& dim) { dim.Clear(); },
+  };
+  for (const auto& mark : marks) {
+    const OnnxMaker m = negated(mark);
+    CHECK(inputsOf(m.import()) == "f32[x.0,3]");
+    CHECK(variablesOf(m.import()) == "x.0 [1, 512]");
+    CHECK(variablesOf(m.import(withVariables({"x.0=2:9"}))) == "x.0 [2, 9]");
+    CHECK(inputsOf(m.import(withVariables({"x.0=4"}))) == "f32[4,3]");
+    CHECK(inputsOf(m.import(withShape("x=nx3"))) == "f32[n,3]");
+    CHECK(variablesOf(m.import(withShape("x=nx3"))) == "n [1, 512]");
+    CHECK(variablesOf(m.import(withShape("x=nx3", withVariables({"n=5:6"})))) == "n [5, 6]");
+    CHECK(inputsOf(m.import(withShape("x=8x3"))) == "f32[8,3]");
+    CHECK(inputsOf(m.import(withShape("x=2*kx3", withVariables({"k=1:4"})))) == "f32[k*2,3]");
+  }
+  // A name that only looks like a mark stays one.
+  CHECK(inputsOf(negated([](auto& dim) { dim.set_dim_param("-n"); }).import()) == "f32[\"-n\",3]");
+}
+
+TEST_CASE("an input without a shape and a result of a host function have the sizes of --shape") {
+  OnnxMaker m;
+  m.input("x", {}).output("y");
+  m.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  m.node("Neg", {"x"}, {"y"});
+  CHECK(variablesOf(m.import(withShape("x=nx3"))) == "n [1, 512]");
+  CHECK(variablesOf(m.import(withShape("x=nx3", withVariables({"n=0:4"})))) == "n [0, 4]");
+  CHECK(inputsOf(m.import(withShape("x=n+1xm"))) == "f32[n + 1,m]");
+
+  OnnxMaker host;
+  host.input("x", {"4"}).output("y");
+  host.node("Grow", {"x"}, {"g"}).set_domain("my");
+  proto::OperatorSetIdProto& opset = *host.model.add_opset_import();
+  opset.set_domain("my"), opset.set_version(1);
+  host.node("Neg", {"g"}, {"y"});
+  LoadOptions options = withShape("g=rx3");
+  options.hostOps.push_back(parseHostOpOption("my:Grow=f32").value());
+  CHECK(variablesOf(host.import(options)) == "r [1, 512]");
+  options.variables.push_back(parseVariableOption("r=3:5").value());
+  CHECK(variablesOf(host.import(options)) == "r [3, 5]");
+}
+
+TEST_CASE("a dim that is named like an input is a size of its own") {
+  OnnxMaker m;
+  m.input("x", {"b", "t"}).input("t", {"b", "1"}).output("y");
+  m.node("Add", {"x", "t"}, {"y"});
+  CHECK(inputsOf(m.import()) == "f32[b,t.size] f32[b,1]");
+  // Options may use either name, in sizes as well.
+  for (const char* option : {"t=2:9", "t.size=2:9"})
+    CHECK(variablesOf(m.import(withVariables({option}))) == "b [1, 512] t.size [2, 9]");
+  CHECK(inputsOf(m.import(withVariables({"b=t"}))) == "f32[t.size,t.size] f32[t.size,1]");
+  CHECK(inputsOf(m.import(withShape("x=5xt"))) == "f32[5,t.size] f32[5,1]");
+  CHECK(m.convert());
+
+  OnnxMaker both;
+  both.input("x", {"t", "t.size"}).input("t", {"1"}).output("y");
+  both.node("Add", {"x", "t"}, {"y"});
+  CHECK(inputsOf(both.import()) == "f32[t.size.size,t.size] f32[1]");
 }
