@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/shape.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -22,11 +23,21 @@ class LoadGuard {
   }
 
  private:
-  /// What must hold for an element to be there and is not known yet; null when everything is. A product is 0 when a
-  /// factor is.
+  /// What must hold for an element to be there and is not known yet; null when everything is. A product of factors that
+  /// are not negative is 0 when one of them is. Of the others only the product says something: -1 * q of (m - n) // 2.
   UOp condition(UOp node, UOp size) {
     std::vector<UOp> factors, missing;
     flattenFactors(size, factors);
+    const auto isSigned = [](UOp f) { return f.bounds().min < 0; };
+    if (std::ranges::all_of(factors, isSigned)) {
+      factors.assign({size});
+    } else if (std::ranges::any_of(factors, isSigned)) {
+      UOp product = g_.index(1);
+      for (UOp f : factors)
+        if (isSigned(f)) product = mulDims(g_, product, f);
+      std::erase_if(factors, isSigned);
+      factors.push_back(product);
+    }
     for (UOp f : factors)
       if (f.bounds().min < 1 && !isImplied(node, f)) missing.push_back(g_.alu(Op::Lt, {g_.index(0), f}));
     return missing.empty() ? UOp() : joinClauses(g_, missing);
