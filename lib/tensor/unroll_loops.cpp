@@ -10,6 +10,16 @@ namespace {
 
 constexpr int64_t kMaxNodes = 1 << 20;  // of all copies of one body
 
+/// The node with other sources, under the name it has. A content after no effect is the buffer.
+UOp withSources(Model& model, UOp node, std::span<const UOp> src) {
+  if (std::ranges::equal(src, node.src())) return node;
+  if (node.op() == Op::After && src.size() == 1) return src[0];
+  UOp made = model.graph->withSrc(node, src);
+  if (auto label = model.labels.find(node.id()); label != model.labels.end())
+    model.labels.emplace(made.id(), label->second);
+  return made;
+}
+
 /// One loop at a time; the effects of its iterations take the place of its End.
 class Unroller {
  public:
@@ -30,7 +40,6 @@ class Unroller {
                   "leave unroll out");
     room -= count * effects;
     for (int64_t i = 0; i < count; ++i) iteration(i);
-    if (effects_.empty()) enter();
     return {};
   }
 
@@ -45,7 +54,7 @@ class Unroller {
         all.push_back(s);
       }
     }
-    return make(node, all);
+    return withSources(model_, node, all);
   }
 
  private:
@@ -58,32 +67,11 @@ class Unroller {
                        [&](UOp n) { return n.op() == Op::End && n.src(1) == range && n.dependsOn(range_); });
   }
 
-  /// What a loop without iterations leaves in a buffer: what was there when it began.
-  void enter() {
-    for (UOp n : body_) {
-      if (n.op() != Op::After || std::ranges::find(n.src(), range_) == n.src().end()) continue;
-      std::vector<UOp>& before = before_[bufferBelow(n).id()];
-      for (UOp s : n.src().subspan(1))
-        if (!isInside(s) && std::ranges::find(before, s) == before.end()) before.push_back(s);
-    }
-  }
-
   /// The effects so far, or the last one on a buffer, which those before it lead to.
   void append(std::vector<UOp>& all, UOp buffer) const {
     if (!buffer) all.insert(all.end(), effects_.begin(), effects_.end());
-    if (auto before = buffer ? before_.find(buffer.id()) : before_.end(); before != before_.end())
-      all.insert(all.end(), before->second.begin(), before->second.end());
     auto last = buffer ? lastOn_.find(buffer.id()) : lastOn_.end();
     if (last != lastOn_.end()) all.push_back(last->second);
-  }
-
-  UOp make(UOp node, const std::vector<UOp>& src) {
-    if (std::ranges::equal(src, node.src())) return node;
-    if (node.op() == Op::After && src.size() == 1) return src[0];
-    UOp made = g_.withSrc(node, src);
-    if (auto label = model_.labels.find(node.id()); label != model_.labels.end())
-      model_.labels.emplace(made.id(), label->second);
-    return made;
   }
 
   void iteration(int64_t i) {
@@ -98,7 +86,9 @@ class Unroller {
           src.push_back(copied == copyOf.end() ? s : copied->second);
         }
       }
-      copyOf[n.id()] = n == range_ ? g_.index(i) : n.op() == Op::Range ? freshRange(n, src) : make(n, src);
+      copyOf[n.id()] = n == range_           ? g_.index(i)
+                       : n.op() == Op::Range ? freshRange(n, src)
+                                             : withSources(model_, n, src);
     }
     for (UOp e : end_.src(0).src()) {
       effects_.push_back(copyOf.at(e.id()));
@@ -118,8 +108,53 @@ class Unroller {
   Graph& g_;
   UOp end_, range_;
   std::vector<UOp> inner_, body_, effects_;
-  std::map<uint32_t, UOp> lastOn_;               // by Buffer id
-  std::map<uint32_t, std::vector<UOp>> before_;  // by Buffer id, of a loop without iterations
+  std::map<uint32_t, UOp> lastOn_;  // by Buffer id
+};
+
+/// A loop without iterations leaves the graph. A loop around it may store to fewer buffers then, or to none: what it
+/// leaves in the others is what they hold when its iterations begin.
+class EmptyLoop {
+ public:
+  EmptyLoop(Model& model, UOp end) : model_(model), end_(end) {}
+
+  UOp rebuilt(UOp node, std::span<const UOp> src) {
+    if (node.op() == Op::After) return content(node, src);
+    if (node.op() == Op::End && (node == end_ || isNothing(src[0])))
+      return model_.graph->make(Op::Group, DType::Void, {});
+    std::vector<UOp> all(src.begin(), src.end());
+    if (node.op() == Op::Group || node.op() == Op::Sink) std::erase_if(all, isNothing);
+    return withSources(model_, node, all);
+  }
+
+ private:
+  static bool isNothing(UOp effects) { return effects.op() == Op::Group && effects.srcCount() == 0; }
+
+  /// Sources are the buffer, and effects and counters in their order: what stands before a counter was there before the
+  /// loop.
+  UOp content(UOp node, std::span<const UOp> src) {
+    const uint32_t buffer = bufferBelow(node).id();
+    std::vector<UOp> all;
+    const auto add = [&](UOp effect) {
+      if (std::ranges::find(all, effect) == all.end()) all.push_back(effect);
+    };
+    for (size_t i = 0; i < src.size(); ++i) {
+      const UOp was = node.src(i);
+      if (was.op() == Op::Range) before_[{was.id(), buffer}].assign(all.begin() + 1, all.end());
+      if (was.op() == Op::End && !isWritten(src[i], buffer))
+        std::ranges::for_each(before_[{was.src(1).id(), buffer}], add);
+      else
+        add(src[i]);
+    }
+    return withSources(model_, node, all);
+  }
+
+  static bool isWritten(UOp effect, uint32_t buffer) {
+    return std::ranges::any_of(writtenBy(effect), [&](UOp b) { return b.id() == buffer; });
+  }
+
+  Model& model_;
+  UOp end_;
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<UOp>> before_;  // by Range and Buffer id: effects before the loop
 };
 
 }  // namespace
@@ -137,6 +172,11 @@ Result<UOp> unrollLoops(Model& model, UOp sink, Decisions& decisions) {
     const uint32_t loop = end->src(1).argAs<AxisArg>().id;
     if (decisions.decide({"unroll:" + model.loops[loop], {{"yes", {}}, {"no", {}}}, 0, "the graph asks for it"}) == 1) {
       stay.insert(loop);
+      continue;
+    }
+    if (end->src(1).src(0).bounds().max <= 0) {
+      EmptyLoop loop(model, *end);
+      sink = transform(*model.graph, sink, [&](UOp n, std::span<const UOp> src) { return loop.rebuilt(n, src); });
       continue;
     }
     Unroller unroller(model, *end);

@@ -181,6 +181,23 @@ output a
   }
 }
 
+// What the outer body leaves in t and u may be what the statements before it left.
+TEST_CASE("an unrolled loop without iterations in a body leaves what was there") {
+  const std::string inner = "  loop i < 0, unroll=true {\n    assign t = t + 1\n    assign u = t\n  }\n";
+  const std::string bodies[] = {inner, inner + inner, "  assign u = u + t\n" + inner,
+                                inner + "  assign t = t * 2\n" + inner + "  assign u = u + t\n",
+                                "  temp v = t\n" + inner + "  loop k < 2 {\n" + inner + "    assign v = v + u\n" +
+                                    inner + "  }\n  assign t = v\n" + inner};
+  for (const std::string head :
+       {"loop j < 2 {\n", "loop j < 2, unroll=true {\n", "if any(t > 2) {\n", "loop j < 0 {\n", "loop j < n {\n"})
+    for (const std::string& body : bodies)
+      for (int64_t n : {0, 3})
+        checkBetweenGuards(
+            "var n in [0, 3]\ninput z: i8[n]\ntemp t: i32[3] = 3\ntemp u: i32[3] = 5\nstate s: i32[3] = 7\n" + head +
+                body + "}\nassign s = s + t\noutput t\noutput u\noutput r = s * u\n",
+            n);
+}
+
 TEST_CASE("a loop over the rows of a tensor without rows does nothing") {
   for (const char* count : {"0", "n", "n // 4"})
     for (int64_t n : {0, 3})
