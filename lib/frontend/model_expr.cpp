@@ -87,12 +87,13 @@ void ModelReader::unknownName(const GraphExpr& e, bool isSize) {
   record(Diag::UnknownName, e.at, "nothing is called '" + e.text + "'", didYouMean(e.text, known, help));
 }
 
+// Of a state or temp the content, whatever the expression or a function it calls assigns before it is used.
 Tensor ModelReader::named(const GraphExpr& e) {
   const Entry* entry = lookup(e);
   if (!entry) return {};
   if (entry->kind == Entry::Kind::Variable) return cast(builder_.value(entry->dim), DType::I64);
   if (entry->kind == Entry::Kind::Literal) return value(*entry->literal);
-  return entry->tensor;
+  return builder_.held(entry->tensor);
 }
 
 // --- Tensors

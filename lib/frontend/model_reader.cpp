@@ -238,7 +238,9 @@ void ModelReader::let(const Statement& s) {
 }
 
 void ModelReader::assign(const Statement& s) {
-  Tensor to = value(s.target), from = value(s.value);
+  const Entry* named = s.target.kind == ExprKind::Name ? find(s.target.text) : nullptr;
+  Tensor to = named != nullptr && named->kind == Entry::Kind::Value ? named->tensor : value(s.target);
+  Tensor from = value(s.value);
   if (!to || !from) return;
   builder_.assign(to, from);
   takeError(s.target.at);

@@ -117,7 +117,7 @@ Tensor OnnxImporter::stateInput(const std::string& name, DType dtype, const Dims
   state.content = builder_.state(name, dtype, whole);
   if (!state.content) return {};
   state.buffer = state.content.node();
-  Tensor past = whole == dims ? state.content : shrink(state.content, offsets, dims);
+  Tensor past = whole == dims ? builder_.held(state.content) : shrink(state.content, offsets, dims);
   if (past) stateOf_[past.node().id()] = name;
   return past;
 }
