@@ -24,27 +24,33 @@ Tensor everyNth(Tensor x, int axis, int64_t step) {
   return reshape(narrow(padded, axis + 1, b.dim(0), b.dim(1)), result);
 }
 
-// A Python slice bound as an offset into [0, size]. Symbolic bounds count from the end where they are never 0 or more,
-// and are otherwise taken as they are.
-Dim clampBound(GraphBuilder& b, Dim bound, Dim size, int64_t low, Dim high) {
-  if (!bound.isConst()) return bound.max() < 0 ? larger(size + bound, b.dim(low)) : bound;
-  if (bound.constant() >= 0) return smaller(bound, high);
-  return bound.constant() == INT64_MIN ? b.dim(low) : larger(size + bound.constant(), b.dim(low));
+// A bound of variables counts from the end where it is negative. One that may be either adds the size times 1 or 0.
+Dim countedFromFront(GraphBuilder& b, Dim bound, Dim size) {
+  if (bound.max() < 0) return size + bound;
+  return bound.min() < 0 ? bound + size * smaller(larger(b.dim(0) - bound, b.dim(0)), b.dim(1)) : bound;
 }
 
+// A Python slice bound as an offset of at least `low`. Variables may carry a part beyond the tensor.
+Dim clampBound(GraphBuilder& b, Dim bound, Dim size, int64_t low, Dim high) {
+  if (bound.isConst() && bound.constant() >= 0) return smaller(bound, high);
+  if (bound.isConst() && bound.constant() == INT64_MIN) return b.dim(low);
+  return bound.min() < 0 ? larger(countedFromFront(b, bound, size), b.dim(low)) : bound;
+}
+
+/// Without `end` the slice takes all behind, or before, its start.
 Tensor sliceAxis(GraphBuilder& b, Tensor x, int axis, Dim start, Dim end, int64_t step) {
-  Dim size = x.dim(axis);
+  const Dim size = x.dim(axis), zero = b.dim(0);
   if (step > 0) {
     start = clampBound(b, start, size, 0, size);
-    end = clampBound(b, end, size, 0, size);
-    Tensor part = narrow(x, axis, start, larger(end - start, b.dim(0)));
+    end = end ? clampBound(b, end, size, 0, size) : size;
+    Tensor part = narrow(x, axis, start, larger(end - start, zero));
     return part && step > 1 ? everyNth(part, axis, step) : part;
   }
   // Backwards: reversed, element i stands at size-1-i.
-  start = clampBound(b, start, size, -1, size - 1);
-  end = clampBound(b, end, size, -1, size - 1);
-  Dim last = size - 1;
-  Tensor part = narrow(flip(x, {{axis}}), axis, last - start, larger(start - end, b.dim(0)));
+  const Dim last = size - 1;
+  start = smaller(clampBound(b, start, size, -1, last), last);
+  end = end ? clampBound(b, end, size, -1, last) : b.dim(-1);
+  Tensor part = narrow(flip(x, {{axis}}), axis, last - start, larger(start - end, zero));
   return part && step < -1 ? everyNth(part, axis, -step) : part;
 }
 
@@ -69,8 +75,7 @@ Results lowerSlice(OpCall& call) {
     int at = static_cast<int>(i), axis = (*axes)[i];
     if (steps[i] == 0) return call.fail(Diag::BadAttribute, "a step is 0", "steps are positive or negative");
     int64_t step = std::clamp(steps[i], -kLargestStep, kLargestStep);
-    Dim toEnd = step > 0 ? x.dim(axis) : call.b.dim(INT64_MIN);
-    x = sliceAxis(call.b, x, axis, starts[at], call.has("ends") ? ends[at] : toEnd, step);
+    x = sliceAxis(call.b, x, axis, starts[at], call.has("ends") ? ends[at] : Dim(), step);
   }
   return x;
 }
@@ -86,7 +91,7 @@ Results lowerAt(OpCall& call) {
   if (!sameCount(call, axes->size(), static_cast<size_t>(positions.rank()), "axes")) return Tensor();
   for (int i = 0; i < positions.rank(); ++i) {
     const int axis = (*axes)[static_cast<size_t>(i)];
-    const Dim at = positions[i].max() < 0 ? x.dim(axis) + positions[i] : positions[i];
+    const Dim at = countedFromFront(call.b, positions[i], x.dim(axis));
     x = narrow(x, axis, at, call.b.dim(1));
   }
   std::ranges::sort(*axes, std::ranges::greater());
