@@ -139,3 +139,32 @@ TEST_CASE("elements that share bytes of a tensor that may be empty are not read 
 TEST_CASE("a bool that passes through a dtype without 0 becomes true") {
   checkBetweenGuards("input x: bool[9]\noutput y = cast(cast(x, dtype=f8e8m0), dtype=bool)\n", 0);
 }
+
+// Their factors are -1 and a quotient below zero, and guards ask whether the product is positive.
+TEST_CASE("tensors are read whatever the signs of the factors of their sizes") {
+  for (const char* dim : {"(m - n)//2", "(m - n)//2 * n", "2*(m - n)//3", "m - n", "(9 - n)//2", "(m - n)*(m - n)",
+                          "(n - m)*(n - m)//2", "max((m - n)//2, n - 2)", "-((n - m)//2)"})
+    for (const char* op : {"x + 1", "sum(x)", "x[::-1] * 2", "concat(x, x, axis=0)", "expand(sum(x) + 1, shape=[3])"})
+      for (auto [n, m] : {std::pair<int64_t, int64_t>{4, 4}, {1, 4}, {1, 9}, {2, 7}}) {
+        Model model = modelOf("var n in [1, 4]\nvar m in [4, 9]\ninput x: f32[" + std::string(dim) +
+                              "]\ninput a: i8[n]\ninput b: i8[m]\noutput y = " + op + "\n");
+        INFO(dim << ", " << op << ", n = " << n << ", m = " << m);
+        ModelBindings bindings = bindingsOf(model, 4);
+        bindings.variables = {{"n", n}, {"m", m}};
+        const auto value = [&](UOp leaf) -> std::optional<Scalar> {
+          return Scalar::ofInt(leaf.dtype(), leaf.argAs<VarArg>().name == "n" ? n : m);
+        };
+        const int64_t size = evaluate(model.ports[0].buffer.src(0), value)->asInt();
+        bindings.ports[0] = randomTensor(DType::F32, {size}, 3, false);
+        bindings.ports[1] = HostTensor::zeros(DType::I8, {n}), bindings.ports[2] = HostTensor::zeros(DType::I8, {m});
+        auto expected = interpret(model, bindings);
+        if (!expected) FAIL(toText(expected.error()));
+        for (Watch watch : {Watch::Start, Watch::End}) {
+          RunOptions options;
+          options.execute.watch = watch;
+          auto actual = runPlan(model, bindings, options);
+          if (!actual) FAIL(toText(actual.error()));
+          checkEqual(model, *expected, *actual);
+        }
+      }
+}
