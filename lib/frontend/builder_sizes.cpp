@@ -18,12 +18,14 @@ bool GraphBuilder::agree(Dim a, Dim b) {
   if (a == b || equalSizes_.contains(unordered(a, b))) return true;
   auto [at, isNew] = decided_.try_emplace(unordered(a, b));
   if (isNew) at->second = equalDims(a.node(), b.node());
-  if (at->second == Truth::Always || at->second == Truth::Never) return at->second == Truth::Always;
-  // A length is no variable that the command line could bind.
+  if (at->second == Truth::Always) return true;
+  // Bounds that nobody gave make sizes differ no more than they make them equal. A length is no variable that the command
+  // line could bind.
   if (unifier_ && !hasLength(a) && !hasLength(b) && unifier_(a, b)) {
     lacking_ = Demand{a, b, true};
     return false;
   }
+  if (at->second == Truth::Never) return false;
   const bool isLeftToRuns = at->second == Truth::Unknown || leavesSizesToRuns_;
   if (!isLeftToRuns || !isOfRun(a) || !isOfRun(b)) return false;
   expectEqual(a, b, (opName_.empty() ? "" : opName_ + ": ") + "the sizes " + describe(a) + " and " + describe(b));

@@ -178,6 +178,8 @@ class OnnxImporter : public OnnxContext {
   void noteShape(const ImportedBody& body, const proto::ValueInfoProto& output, const Tensor& x);
   bool takeError();
   void noteDemand(const ImportedBody& body, const proto::NodeProto& node);
+  void noteSwept(const proto::NodeProto& node, std::span<const Tensor> inputs);
+  int64_t usualMost(const std::string& name) const;
   std::string uniqueName(std::string_view wanted);
   Tensor constantOf(const TensorData& data, std::string_view name);
 
@@ -203,8 +205,9 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, int> nameCounts_;
   ProblemList problems_;
   SizeFindings findings_;
-  std::vector<SizeDemand> demands_;  // of ops that were refused, and what they would rather have
-  std::vector<std::string> asked_;   // inputs whose value ops were refused for
+  std::vector<SizeDemand> demands_;       // of ops that were refused, and what they would rather have
+  std::map<std::string, int64_t> swept_;  // as SizeFindings::swept
+  std::vector<std::string> asked_;        // inputs whose value ops were refused for
   std::vector<ValueOfInput> values_;
   bool isOpen_ = false;                     // some of values_ are sizes that nothing tells
   ImportedBody* body_ = nullptr;            // the one a lowering runs in

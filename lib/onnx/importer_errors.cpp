@@ -19,6 +19,18 @@ std::string namesOf(const google::protobuf::RepeatedPtrField<std::string>& names
   return text.empty() ? "none" : text;
 }
 
+// The axes of an operand that windows go along: of a signal its samples, else what stands behind channels.
+std::vector<int> sweptAxes(const proto::NodeProto& node, const Tensor& x) {
+  constexpr std::string_view kWithWindows[] = {"Conv",    "ConvInteger", "QLinearConv",
+                                               "MaxPool", "AveragePool", "LpPool"};
+  std::vector<int> axes;
+  if (node.op_type() == "STFT" && x.rank() > 1) axes.push_back(1);
+  if (std::ranges::find(kWithWindows, node.op_type()) != std::end(kWithWindows))
+    for (int axis = 2; axis < x.rank(); ++axis)
+      if (!x.dim(axis).is(1)) axes.push_back(axis);
+  return axes;
+}
+
 }  // namespace
 
 void OnnxImporter::record(Error error) { problems_.add(std::move(error)); }
@@ -37,6 +49,27 @@ bool OnnxImporter::takeError() {
 void OnnxImporter::noteDemand(const ImportedBody& body, const proto::NodeProto& node) {
   if (const auto& demand = builder_.demand())
     demands_.push_back({demand->left.node(), demand->right.node(), demand->isEqual, nameOf(body, node)});
+}
+
+// How large the sizes that windows go along usually are.
+void OnnxImporter::noteSwept(const proto::NodeProto& node, std::span<const Tensor> inputs) {
+  if (inputs.empty() || !inputs[0]) return;
+  const Tensor& x = inputs[0];
+  const std::vector<int> axes = sweptAxes(node, x);
+  if (axes.empty() || axes.size() > 2) return;
+  const bool isSignal = node.op_type() == "STFT" || x.dim(1).is(1);
+  const int64_t most = axes.size() == 2 ? UsualSizes::kImage : isSignal ? UsualSizes::kSamples : UsualSizes::kFrames;
+  for (int axis : axes)
+    for (UOp n : toposort(x.dim(axis).node())) {
+      if (n.op() != Op::Var) continue;
+      int64_t& known = swept_[std::string(n.argAs<VarArg>().name)];
+      known = std::max(known, most);
+    }
+}
+
+int64_t OnnxImporter::usualMost(const std::string& name) const {
+  auto swept = findings_.swept.find(name);
+  return swept == findings_.swept.end() ? UsualSizes::kAny.max : swept->second;
 }
 
 void OnnxImporter::prefer(Dim least, Dim most) {

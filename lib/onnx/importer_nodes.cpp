@@ -119,6 +119,7 @@ void OnnxImporter::importNode(ImportedBody& body, const proto::NodeProto& node) 
   if (isGood && isFunction) results = called(body, node, function->second, inputs);
   if (isGood && host) results = hostCalls(body, node, *host, inputs);
   if (isGood && op) {
+    noteSwept(node, inputs);
     const proto::NodeProto* outer = std::exchange(node_, &node);
     results = lowered(body, node, *op, std::move(inputs));
     node_ = outer;

@@ -13,9 +13,6 @@ namespace svod {
 
 namespace {
 
-// Bounds of a symbolic dim that --var does not give; docs/onnx.md names them.
-constexpr Interval kDefaultBounds{1, 512};
-
 std::vector<SizeForm> formsOf(const std::vector<int64_t>& shape) {
   std::vector<SizeForm> forms;
   for (int64_t d : shape) forms.push_back(SizeForm::number(d));
@@ -131,12 +128,12 @@ void OnnxImporter::readVariables(const proto::GraphProto& graph) {
       if (!isFreeDim(input.type().tensor_type().shape(), i)) continue;
       for (const auto& [name, times] : dimForm(input, i).factors) {
         const bool mayBeEmpty = std::ranges::find(growing, name) != growing.end();
-        sizes_.declare(name, {mayBeEmpty ? 0 : kDefaultBounds.min, kDefaultBounds.max}, SizeVariables::Source::Default);
+        sizes_.declare(name, {mayBeEmpty ? 0 : UsualSizes::kAny.min, usualMost(name)}, SizeVariables::Source::Default);
         variables.push_back(name);
         inputOf_.try_emplace(name, &input);
       }
     }
-  declareValues(graph, kDefaultBounds);
+  declareValues(graph, UsualSizes::kAny);
   auto unknown = [&](const std::string& name) {
     const std::vector<std::string_view> names(variables.begin(), variables.end());
     return Error(Diag::UnknownPort, "--var: the model has no variable '" + name + "'",
@@ -159,6 +156,10 @@ bool OnnxImporter::canUnify(Dim a, Dim b) const {
 bool OnnxImporter::learn(SizeFindings& findings) const {
   SizeVariables sizes = sizes_;
   bool isNew = false;
+  for (const auto& [name, most] : swept_)
+    if (sizes.isKnown(name) && sizes.isFree(name) && !sizes.isGiven(name) && most > usualMost(name))
+      findings.swept[name] = most, isNew = true;
+  if (isNew) return true;  // demands are found again, under these bounds
   for (const SizeDemand& demand : demands_) isNew |= svod::learn(demand, sizes, findings);
   return isNew;
 }
@@ -226,7 +227,7 @@ void OnnxImporter::readOptions(const proto::GraphProto& graph) {
   for (const auto& [name, path] : options_.constants)
     if (const proto::ValueInfoProto* input = inputFor("--const", graph, name)) readConstant(*input, path);
   applyFindings();
-  if (Status settled = sizes_.settle(kDefaultBounds); !settled) record(std::move(settled.error()));
+  if (Status settled = sizes_.settle(UsualSizes::kAny); !settled) record(std::move(settled.error()));
 }
 
 // Free variables with bounds that nobody gave, those of equal bounds together.

@@ -1,6 +1,7 @@
 // What ops need of sizes that nobody bounded: dims that become one, and bounds.
 #include <catch2/catch.hpp>
 #include <functional>
+#include <numeric>
 
 #include "ir/text.h"
 #include "onnx_maker.h"
@@ -194,7 +195,7 @@ TEST_CASE("a table that is read at counted positions bounds the count") {
 
 TEST_CASE("sizes that could be negative bound the variables in them") {
   for (const auto& [kernel, want] : std::vector<std::pair<int64_t, std::string>>{
-           {10, "n [10, 5120]"}, {400, "n [400, 204800]"}, {1, "n [1, 512]"}}) {
+           {10, "n [10, 480000]"}, {400, "n [400, 480000]"}, {1, "n [1, 480000]"}}) {
     OnnxMaker m;
     m.input("x", {"1", "1", "n"}).output("y");
     m.floats("w", {1, 1, kernel}, std::vector<float>(static_cast<size_t>(kernel), 1.0f));
@@ -202,7 +203,7 @@ TEST_CASE("sizes that could be negative bound the variables in them") {
     const OnnxImport import = m.import();
     CHECK(variablesOf(import) == want);
     if (kernel == 10) {
-      notes(import, "'n' is taken to be 10 to 5120: Conv (opset 17)");
+      notes(import, "'n' is taken to be 10 to 480000: Conv (opset 17)");
       CHECK(inputsOf(m.import(withVariables({"n=1:64"}))).find("--var n=10:64") != std::string::npos);
     }
   }
@@ -334,4 +335,43 @@ TEST_CASE("a dim that is named like an input is a size of its own") {
   both.input("x", {"t", "t.size"}).input("t", {"1"}).output("y");
   both.node("Add", {"x", "t"}, {"y"});
   CHECK(inputsOf(both.import()) == "f32[t.size.size,t.size] f32[1]");
+}
+
+TEST_CASE("sizes that an op forces lie beyond the bounds that nobody gave") {
+  OnnxMaker m;
+  m.input("x", {"n", "k"}).output("y").floats("w", {600, 3}, std::vector<float>(1800, 0.5f));
+  m.node("MatMul", {"x", "w"}, {"y"});
+  const OnnxImport import = m.import();
+  CHECK(inputsOf(import) == "f32[n,600]");
+  notes(import, "'k' is taken for 600: MatMul (opset 17)");
+  // Bounds that somebody gave are a reason to refuse the model.
+  CHECK(inputsOf(m.import(withVariables({"k=1:512"}))).find("shape-mismatch") != std::string::npos);
+  CHECK(inputsOf(m.import(withVariables({"k=1:1000"}))) == "f32[n,k]");
+
+  OnnxMaker both;  // two that disagree
+  both.input("x", {"k", "n"}).output("z").floats("v", {600}, std::vector<float>(600, 0.5f));
+  both.floats("w", {700}, std::vector<float>(700, 0.5f));
+  both.node("Add", {"x", "v"}, {"s"});
+  both.node("Add", {"s", "w"}, {"z"});
+  CHECK(inputsOf(both.import()).find("shape-mismatch") != std::string::npos);
+}
+
+TEST_CASE("what windows go along is as large as images, frames and samples are") {
+  const auto window = [](const OnnxMaker::Names& dims, std::vector<int64_t> filter, int64_t pad) {
+    OnnxMaker m;
+    m.input("x", dims).output("y");
+    const int64_t count = std::accumulate(filter.begin(), filter.end(), int64_t{1}, std::multiplies<>());
+    m.floats("w", filter, std::vector<float>(static_cast<size_t>(count), 0.5f));
+    proto::NodeProto& node = m.node("Conv", {"x", "w"}, {"y"});
+    addAttribute(node, "pads", std::vector<int64_t>(2 * (filter.size() - 2), pad));
+    return m;
+  };
+  const OnnxMaker image = window({"n", "3", "h", "w"}, {8, 3, 3, 3}, 1);
+  CHECK(variablesOf(image.import()) == "n [1, 512] h [1, 800] w [1, 800]");
+  CHECK(variablesOf(image.import(withVariables({"h=1:64"}))) == "n [1, 512] h [1, 64] w [1, 800]");
+  CHECK(variablesOf(window({"n", "4", "t"}, {8, 4, 3}, 1).import()) == "n [1, 512] t [1, 1000]");
+  CHECK(variablesOf(window({"n", "1", "t"}, {8, 1, 3}, 1).import()) == "n [1, 512] t [1, 480000]");
+  // What the op needs at least is found under these bounds.
+  CHECK(variablesOf(window({"n", "1", "t"}, {8, 1, 400}, 0).import()) == "n [1, 512] t [400, 480000]");
+  CHECK(variablesOf(window({"n", "4", "1", "t"}, {8, 4, 1, 3}, 1).import()) == "n [1, 512] t [1, 1000]");
 }
