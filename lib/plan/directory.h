@@ -25,12 +25,13 @@ struct PlanFile {
 /// Sizes and checksums for Plan::files, in the same order.
 Rows<FileDesc> describeFiles(std::span<const PlanFile> files);
 
-/// Fills plan.files from `files`, checks the plan and writes the directory atomically. An existing plan and an empty
-/// directory are replaced; any other, and a plan directory with files of the user's, is left alone (Diag::Io). Nothing
-/// is written where the same plan stands there already.
+/// Fills plan.files from `files`, checks the plan and writes the directory atomically. An empty directory is replaced,
+/// and one with nothing but files of a plan, even where some of them are missing; any other is left alone (Diag::Io,
+/// naming the file in the way). Nothing is written where the same plan stands there already.
 Status writePlanDirectory(const std::string& path, Plan plan, std::span<const PlanFile> files);
 
-/// Whether writePlanDirectory would replace or create `path`. Diag::Io, saying what stands there or which folder lacks.
+/// Whether writePlanDirectory would replace or create `path`, as far as that can be told without a plan. Diag::Io,
+/// saying what stands there or which folder lacks.
 Status checkPlanTarget(const std::string& path);
 
 /// Diag::BadPlan when `path` is there, but is no directory with a plan.json.
@@ -69,9 +70,6 @@ std::string recordOf(std::string_view digest);
 Status checkCodeRecord(std::string_view record, std::span<const std::byte> code, const std::string& shown);
 /// What stands before the record.
 std::span<const std::byte> withoutRecord(std::span<const std::byte> code);
-
-/// Whether `path` is a directory that holds a plan and nothing else.
-bool isPlanDirectory(const std::string& path);
 
 /// The bytes of constants one after the other, each aligned, as chunks of weights.bin.
 class WeightsLayout {

@@ -20,17 +20,98 @@ namespace {
 
 constexpr std::byte kZeros[kPlanAlignment] = {};
 
-/// Build tools make the folder of a file before they have it made.
-bool isFreeFor(const std::string& path) {
-  std::error_code error;
-  return isPlanDirectory(path) ||
-         (std::filesystem::is_directory(path, error) && std::filesystem::is_empty(path, error));
+/// Whose a file in the folder of a plan is.
+enum class Origin : uint8_t {
+  Plan,   // it carries a mark of svodc, or the manifest beside it lists it
+  Usual,  // it is called like a file of a plan
+  Other,
+};
+
+bool isUsualName(const std::string& name) {
+  return name == "weights.bin" || (name.starts_with("kernels") && (name.ends_with(".so") || name.ends_with(".c")));
 }
 
-/// "kernels.so", "kernels-x86-64-v3.so" and so on.
-bool isUsualName(const std::string& name) {
-  return name == kPlanFileName || name == "weights.bin" ||
-         (name.starts_with("kernels") && (name.ends_with(".so") || name.ends_with(".c")));
+/// Files of code end with the record of their manifest.
+bool isMarkedCode(const std::string& path) {
+  const Result<MappedFile> file = MappedFile::open(path);
+  return file && withoutRecord(file->bytes()).size() < file->size();
+}
+
+/// Files that a manifest lists, and itself; nothing where there is none. Damaged ones have no list.
+std::set<std::string> listedFiles(const std::string& folder) {
+  const Result<MappedFile> json = MappedFile::open(folder + "/" + kPlanFileName);
+  if (!json) return {};
+  const std::string_view text(reinterpret_cast<const char*>(json->data()), json->size());
+  if (!text.starts_with(kPlanJsonStart)) return {};
+  std::set<std::string> listed = {kPlanFileName};
+  if (const Result<Plan> plan = planFromJson(text, folder))
+    for (const FileDesc& file : plan->files) listed.insert(file.path);
+  return listed;
+}
+
+Origin originOf(const std::filesystem::directory_entry& entry, const std::set<std::string>& listed) {
+  std::error_code error;
+  const std::string name = entry.path().filename().string();
+  if (!entry.is_regular_file(error)) return Origin::Other;
+  if (listed.contains(name) || (name.starts_with("kernels") && isMarkedCode(entry.path().string())))
+    return Origin::Plan;
+  return isUsualName(name) ? Origin::Usual : Origin::Other;
+}
+
+bool isAmong(const std::filesystem::directory_entry& entry, std::span<const FileContent> files) {
+  const std::string name = entry.path().filename().string();
+  return std::ranges::any_of(files, [&](const FileContent& file) {
+    return file.name == name && holdsChunks(entry.path().string(), file.chunks);
+  });
+}
+
+/// A file that a plan must not be written over.
+struct Obstacle {
+  std::string name;
+  Origin origin = Origin::Other;
+};
+
+/// Nothing where the folder is empty, or holds nothing but files of a plan, some of which may be missing. Files that
+/// have a usual name alone to show are taken for some where another one is marked, and where they hold what is to be
+/// written: `files`, which is null as long as that is unknown.
+std::optional<Obstacle> obstacleIn(const std::string& folder, const std::vector<FileContent>* files) {
+  const std::set<std::string> listed = listedFiles(folder);
+  std::set<std::string> usual, other;
+  bool isMarked = false;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const Origin origin = originOf(*entry, listed);
+    isMarked |= origin == Origin::Plan;
+    const std::string name = entry->path().filename().string();
+    if (origin == Origin::Other) other.insert(name);
+    if (origin == Origin::Usual && files != nullptr && !isAmong(*entry, *files)) usual.insert(name);
+  }
+  if (error) return Obstacle{folder};
+  if (!other.empty()) return Obstacle{*other.begin()};
+  if (!usual.empty() && !isMarked) return Obstacle{*usual.begin(), Origin::Usual};
+  return std::nullopt;
+}
+
+/// Build tools make the folder of a file before they have it made, and may leave some files of a plan when they clean.
+Status checkTarget(const std::string& path, const std::vector<FileContent>* files) {
+  struct stat before = {}, after = {};
+  while (::stat(path.c_str(), &before) == 0) {
+    if (!S_ISDIR(before.st_mode))
+      return fail(Diag::Io, "cannot write '" + path + "': it is not a directory",
+                  "choose another name for the plan, or remove it first");
+    const std::optional<Obstacle> obstacle = obstacleIn(path, files);
+    if (!obstacle) break;
+    // Another process may have exchanged the plan while it was looked at.
+    if (::stat(path.c_str(), &after) != 0 || after.st_ino != before.st_ino) continue;
+    if (obstacle->origin == Origin::Usual)
+      return fail(
+          Diag::Io,
+          "cannot write '" + path + "': it holds '" + obstacle->name + "' and nothing that shows it to be of a plan",
+          "remove '" + obstacle->name + "' if a plan left it there, or choose another name for the plan");
+    return fail(Diag::Io, "cannot write '" + path + "': it holds '" + obstacle->name + "', which is no file of a plan",
+                "move that away, or choose another name for the plan");
+  }
+  return checkFolderOf(path);
 }
 
 }  // namespace
@@ -71,43 +152,13 @@ Result<PlanContents> contentsOf(Plan plan, std::span<const PlanFile> given) {
 
 Status writePlanDirectory(const std::string& path, Plan plan, std::span<const PlanFile> given) {
   SVOD_TRY(const PlanContents contents, contentsOf(std::move(plan), given));
-  SVOD_CHECK(checkPlanTarget(path));
   std::vector<FileContent> files = {{kPlanFileName, {std::as_bytes(std::span(contents.json))}}};
   for (const PlanFile& file : contents.files) files.push_back({file.path, file.chunks});
-  return writeDirectoryAtomic(path, files, isFreeFor);
+  SVOD_CHECK(checkTarget(path, &files));
+  return writeDirectoryAtomic(path, files, [&](const std::string& folder) { return !obstacleIn(folder, &files); });
 }
 
-Status checkPlanTarget(const std::string& path) {
-  struct stat before = {}, after = {};
-  bool isSame = false, isFree = false;
-  while (!isSame && !isFree) {  // another process may exchange the plan while it is looked at
-    isFree = ::stat(path.c_str(), &before) != 0 || isFreeFor(path);
-    isSame = ::stat(path.c_str(), &after) == 0 && after.st_ino == before.st_ino;
-  }
-  if (isFree) return checkFolderOf(path);
-  const bool isFolder = S_ISDIR(before.st_mode);
-  return fail(Diag::Io,
-              "cannot write '" + path + "': it is " +
-                  (isFolder ? "a directory that is no plan, or holds other files as well" : "not a directory"),
-              "choose another name for the plan, or remove it first");
-}
-
-bool isPlanDirectory(const std::string& path) {
-  Result<MappedFile> json = MappedFile::open(path + "/" + kPlanFileName);
-  if (!json) return false;
-  const std::string_view text(reinterpret_cast<const char*>(json->data()), json->size());
-  if (!text.starts_with(kPlanJsonStart)) return false;
-  // A damaged plan may be replaced as well, so the usual names are known without reading it.
-  std::set<std::string> known;
-  if (Result<Plan> plan = planFromJson(text, path))
-    for (const FileDesc& file : plan->files) known.insert(file.path);
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
-    if (const std::string name = entry->path().filename().string();
-        !entry->is_regular_file(error) || !(known.contains(name) || isUsualName(name)))
-      return false;
-  return !error;
-}
+Status checkPlanTarget(const std::string& path) { return checkTarget(path, nullptr); }
 
 ConstantId WeightsLayout::add(std::span<const std::byte> bytes) {
   const auto [known, isNew] = known_.emplace(std::pair{bytes.data(), bytes.size()}, constants_.size());

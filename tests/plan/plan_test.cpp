@@ -151,6 +151,41 @@ TEST_CASE("plan directory: written, read, replaced, and a folder with other file
   CHECK(readPlanDirectory(folder / "p").error()->diag == Diag::BadPlan);
 }
 
+TEST_CASE("a folder with some files of a plan is replaced, and one whose files might be somebody's is not") {
+  const std::string code(100, 'c'), weights(256, 'w');
+  const std::vector<PlanFile> files = {{"kernels.so", FileKind::Code, {std::as_bytes(std::span(code))}},
+                                       {"weights.bin", FileKind::Weights, {std::as_bytes(std::span(weights))}}};
+  const std::vector<std::string> names = {"plan.json", "kernels.so", "weights.bin"};
+  for (unsigned left = 0; left < 8; ++left) {  // what somebody's clean left there, by every way to leave something
+    TempFolder folder;
+    const std::string path = folder / "p";
+    REQUIRE(writePlanDirectory(path, samplePlan(), files));
+    for (size_t i = 0; i < names.size(); ++i)
+      if ((left >> i & 1) == 0) std::filesystem::remove(path + "/" + names[i]);
+    CHECK(checkPlanTarget(path));
+    CHECK(writePlanDirectory(path, samplePlan(), files));
+    CHECK(readPlanDirectory(path));
+    for (size_t i = 0; i < names.size(); ++i)
+      if ((left >> i & 1) == 0) std::filesystem::remove(path + "/" + names[i]);
+    const std::string others(300, 'v');
+    const std::vector<PlanFile> changed = {files[0],
+                                           {"weights.bin", FileKind::Weights, {std::as_bytes(std::span(others))}}};
+    const Status replaced = writePlanDirectory(path, samplePlan(), changed);
+    CHECK(replaced.has_value() == (left != 4));  // weights alone might be anybody's
+    if (!replaced) CHECK_THAT(replaced.error()->message, Catch::Contains("holds 'weights.bin'"));
+  }
+  for (const char* name : {"notes.txt", "kernels.sm_80", "plan.json", "weights.bin.old"}) {
+    TempFolder folder;
+    REQUIRE(writePlanDirectory(folder / "p", samplePlan(), files));
+    writeText(folder / ("p/" + std::string(name)), "mine");
+    std::filesystem::remove(folder / "p/kernels.so");
+    const Status refused = writePlanDirectory(folder / "p", samplePlan(), files);
+    REQUIRE(!refused);
+    CHECK_THAT(refused.error()->message, Catch::Contains("holds '" + std::string(name) + "'"));
+    CHECK(readText(folder / ("p/" + std::string(name))) == "mine");
+  }
+}
+
 TEST_CASE("weights: aligned, shared when the same, described as written") {
   const std::string a(10, 'a'), b(64, 'b');
   const auto bytes = [](const std::string& text) { return std::as_bytes(std::span(text)); };
