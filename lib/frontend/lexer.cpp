@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "frontend/other_spellings.h"
 #include "support/utf8.h"
 
 namespace svod {
@@ -79,8 +80,9 @@ Result<Token> Lexer::read() {
   if (text_.substr(at_).starts_with("...")) return take(TokenKind::Symbol, 3);
   if (std::string_view("()[]{},:=<>+-*/%@").find(c) != std::string_view::npos) return take(TokenKind::Symbol, 1);
   bool isPrintable = c > 32 && c < 127;
+  const std::string_view here = spellingOfCharacter(c);
   return fail(position_, isPrintable ? "unexpected character '" + std::string(1, c) + "'" : "unexpected character",
-              "names with other characters stand in backquotes: `name`");
+              here.empty() ? "names with other characters stand in backquotes: `name`" : std::string(here));
 }
 
 Result<Token> Lexer::number(Token token) {

@@ -4,6 +4,7 @@
 
 #include "data/mapped_file.h"
 #include "frontend/model_reader.h"
+#include "frontend/other_spellings.h"
 #include "ir/c_function.h"
 #include "support/suggest.h"
 
@@ -78,6 +79,8 @@ void ModelReader::unknownName(const GraphExpr& e, bool isSize) {
     return record(Diag::UnknownName, e.at, "'" + e.text + "' is used before it is defined",
                   "move its line, " + place(later->at) + ", above this one");
   }
+  if (const std::string here = memberOf(e.text, false); !here.empty())
+    return record(Diag::UnknownName, e.at, "nothing is called '" + e.text + "'", here);
   std::vector<std::string_view> known;
   for (const std::string& name : order_)
     if (!isSize || scope_.at(name).kind == Entry::Kind::Variable) known.push_back(name);
@@ -85,6 +88,13 @@ void ModelReader::unknownName(const GraphExpr& e, bool isSize) {
   if (isSize) help = "declare it above: var " + e.text + " in [MIN, MAX]";
   if (findGraphOp(e.text)) help = "'" + e.text + "' is an op: write " + e.text + "(..)";
   record(Diag::UnknownName, e.at, "nothing is called '" + e.text + "'", didYouMean(e.text, known, help));
+}
+
+/// The help where `name` is a value, a dot and what other languages write behind it.
+std::string ModelReader::memberOf(const std::string& name, bool hasArguments) const {
+  const size_t dot = name.find('.');
+  if (dot == name.npos || find(name.substr(0, dot)) == nullptr) return {};
+  return spellingOfMember(name.substr(0, dot), name.substr(dot + 1, name.find('.', dot + 1) - dot - 1), hasArguments);
 }
 
 // Of a state or temp the content, whatever the expression or a function it calls assigns before it is used.
@@ -132,11 +142,19 @@ std::vector<Tensor> ModelReader::values(const GraphExpr& e) {
   return one ? std::vector<Tensor>{one} : std::vector<Tensor>{};
 }
 
+/// A word behind // that is the name of nothing.
+bool ModelReader::isComment(std::string_view op, const GraphExpr& behind) {
+  if (op != "//" || behind.kind != ExprKind::Name || find(behind.text) != nullptr) return false;
+  record(Diag::UnknownName, behind.at, "nothing is called '" + behind.text + "'", std::string(kCommentSpelling));
+  return true;
+}
+
 Tensor ModelReader::chain(const GraphExpr& e) {
   std::vector<Tensor> operands;
   bool isComplete = true;
-  for (const GraphExpr& item : e.items) {
-    operands.push_back(value(item));
+  for (size_t i = 0; i < e.items.size(); ++i) {
+    if (i > 0 && isComment(e.operators[i - 1].text, e.items[i])) return {};
+    operands.push_back(value(e.items[i]));
     isComplete &= static_cast<bool>(operands.back());
   }
   if (!isComplete) return {};
@@ -153,17 +171,14 @@ Tensor ModelReader::chain(const GraphExpr& e) {
 std::vector<Tensor> ModelReader::call(const GraphExpr& e) {
   if (const auto function = functions_.find(e.text); function != functions_.end() && isVisible(function->second))
     return callFunction(function->second, e);
+  const GraphOp* op = findGraphOp(e.text, e.items.size());
+  if (!op) return unknownOp(e), std::vector<Tensor>();
+  if (isAttributeGivenAsOperand(*op, e) || (e.items.size() == 2 && isComment(e.text, e.items[1]))) return {};
   std::vector<Tensor> operands;
   bool isComplete = true;
   for (const GraphExpr& item : e.items) {
     operands.push_back(value(item));
     isComplete &= static_cast<bool>(operands.back());
-  }
-  const GraphOp* op = findGraphOp(e.text, e.items.size());
-  if (!op) {
-    record(Diag::UnknownOp, e.at, "no op is called '" + e.text + "'",
-           didYouMean(e.text, graphOpNames(), "svodc --list-ops shows them all; functions stand above their calls"));
-    return {};
   }
   Attributes attributes;
   const std::vector<AttributeSpec>& specs = attributeSpecs(*op);
@@ -178,6 +193,42 @@ std::vector<Tensor> ModelReader::call(const GraphExpr& e) {
   if (takeError(e.at)) return {};
   if (e.text == "custom" && !readSource(attributes, e.at)) return {};
   return results;
+}
+
+void ModelReader::unknownOp(const GraphExpr& e) {
+  const bool callsItself = std::ranges::any_of(
+      calls_, [&](const FunctionCall& call) { return call.function->definition->names[0].text == e.text; });
+  if (callsItself)
+    return record(Diag::UnknownOp, e.at, "'" + e.text + "' calls itself",
+                  "functions are copied into the graph; what repeats is a loop NAME < COUNT { .. }");
+  std::string help = memberOf(e.text, !e.items.empty() || !e.attributes.empty());
+  if (help.empty())
+    help = didYouMean(e.text, graphOpNames(), "svodc --list-ops shows them all; functions stand above their calls");
+  record(Diag::UnknownOp, e.at, "no op is called '" + e.text + "'", help);
+}
+
+/// A list, a dtype or text among the operands, which ops take as attributes alone.
+bool ModelReader::isAttributeGivenAsOperand(const GraphOp& op, const GraphExpr& e) {
+  const auto isGiven = [&](const AttributeSpec& spec) {
+    return std::ranges::any_of(e.attributes, [&](const Argument& a) { return a.name == spec.name; });
+  };
+  for (const GraphExpr& item : e.items) {
+    const bool isName = item.kind == ExprKind::Name && find(item.text) == nullptr;
+    const bool isDType = (isName || item.kind == ExprKind::String) && dtypeFromText(item.text);
+    if (item.kind != ExprKind::List && !isDType) continue;
+    for (const AttributeSpec& spec : attributeSpecs(op)) {
+      const bool isList =
+          spec.type == AttributeType::Ints || spec.type == AttributeType::Floats || spec.type == AttributeType::Dims;
+      if (isGiven(spec) || (isDType ? spec.type != AttributeType::DType : !isList)) continue;
+      const std::string text = isDType ? item.text : writeGraphExpr(item).substr(0, 60),
+                        first = writeGraphExpr(e.items[0]).substr(0, 60);
+      record(Diag::Syntax, item.at, text + (isDType ? " is a dtype, not a tensor" : " is a list, not a tensor"),
+             "attributes have names: " + std::string(op.name) + "(" + (&item == &e.items[0] ? "x" : first) + ", " +
+                 std::string(spec.name) + "=" + text + ")");
+      return true;
+    }
+  }
+  return false;
 }
 
 /// Reads the file of C that has the function of a custom call.
@@ -309,8 +360,10 @@ Dim ModelReader::sizeOf(const std::string& symbol, const std::vector<Dim>& sides
       return {};
     }
   }
+  const bool isExtreme = symbol == "minimum" || symbol == "maximum";
   record(Diag::ShapeMismatch, at, "'" + symbol + "' is no operation on sizes",
-         "use + - * // % min max and size(x, axis=0)");
+         isExtreme ? "of sizes it is called " + symbol.substr(0, 3) + ": " + symbol.substr(0, 3) + "(a, b)"
+                   : "use + - * // % min max and size(x, axis=0)");
   return {};
 }
 

@@ -137,6 +137,10 @@ class ModelReader {
   bool readSource(const Attributes& attributes, Position at);
   const Entry* lookup(const GraphExpr& e, bool isSize = false);
   void unknownName(const GraphExpr& e, bool isSize);
+  void unknownOp(const GraphExpr& e);
+  std::string memberOf(const std::string& name, bool hasArguments) const;
+  bool isComment(std::string_view op, const GraphExpr& behind);
+  bool isAttributeGivenAsOperand(const GraphOp& op, const GraphExpr& e);
   const Statement* definitionOf(std::string_view name);
   bool dependsOnStatement(const Statement& from, const Statement& target);
 

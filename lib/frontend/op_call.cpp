@@ -78,8 +78,12 @@ void checkAttributes(OpCall& call) {
     } else if (!fits(*spec, value)) {
       const auto* word = std::get_if<std::string>(&value.value);
       const bool isChoice = word && !spec->choices.empty();
-      call.fail(Diag::BadAttribute, "attribute '" + name + "' is " + describe(value),
-                isChoice ? choicesFor(*word, spec->choices) : "it must be " + wanted(*spec));
+      const bool isDType = word && spec->type == AttributeType::DType && dtypeFromText(*word);
+      call.fail(Diag::BadAttribute,
+                "attribute '" + name + "' is " + (isDType ? "the text \"" + *word + "\"" : describe(value)),
+                isChoice  ? choicesFor(*word, spec->choices)
+                : isDType ? "a dtype stands without quotes: " + name + "=" + *word
+                          : "it must be " + wanted(*spec));
     }
     for (size_t j = 0; j < i; ++j)
       if (call.attributes[j].first == name)

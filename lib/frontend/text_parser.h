@@ -30,6 +30,7 @@ class TextParser {
   Status expect(std::string_view symbol, std::string_view where);
   Status expectWord(std::string_view word);
   tl::unexpected<Error> unexpected(const std::string& wanted, std::string help = {}) const;
+  std::string_view otherSpelling() const;
   tl::unexpected<Error> failAt(Position at, std::string message, std::string help) const;
 
   Status header();
@@ -64,7 +65,8 @@ class TextParser {
   Result<std::vector<GraphExpr>> exprList(int depth, std::string_view close);
 
   Lexer lexer_;
-  Token token_;
+  Token token_, last_;          // the one that is looked at, and the one before it
+  Position division_{};         // of the last //, which other languages begin comments with
   std::vector<Position> open_;  // brackets; inside them, line ends are spaces and comments are moved out
   std::vector<std::string> comments_, innerComments_;
   size_t values_ = 0;

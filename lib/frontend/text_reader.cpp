@@ -121,7 +121,9 @@ Status TextParser::keywordStatement(Statement& s, StatementKind kind) {
   SVOD_TRY(NameAt declared, name());
   s.names.push_back(std::move(declared));
   if (kind == StatementKind::Var) {
-    SVOD_CHECK(expectWord("in"));
+    if (!isWord("in"))
+      return unexpected("'in'", "the bounds of a variable stand behind it: var " + s.names[0].text + " in [1, 512]");
+    SVOD_CHECK(advance());
     open_.push_back(token_.at);
     SVOD_CHECK(expect("[", "before the bounds"));
     SVOD_TRY(s.min, integer());
@@ -274,6 +276,7 @@ Status TextParser::letStatement(Statement& s, NameAt first) {
 Result<TypeExpr> TextParser::type() {
   TypeExpr result;
   result.at = token_.at;
+  if (token_.kind == TokenKind::String) return unexpected("a dtype", "dtypes stand without quotes: " + token_.text);
   SVOD_TRY(NameAt dtype, name());
   result.dtype = std::move(dtype.text);
   if (!isSymbol("[")) return result;

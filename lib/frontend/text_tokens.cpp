@@ -1,9 +1,12 @@
 // The tokens of the text form, one ahead of the parser, and messages about them.
+#include "frontend/other_spellings.h"
 #include "frontend/text_parser.h"
 
 namespace svod {
 
 Status TextParser::advance() {
+  if (isSymbol("//")) division_ = token_.at;
+  last_ = std::move(token_);
   do {
     SVOD_TRY(token_, lexer_.next());
     if (!open_.empty() && token_.kind == TokenKind::Comment) innerComments_.push_back(token_.text);
@@ -30,7 +33,18 @@ tl::unexpected<Error> TextParser::failAt(Position at, std::string message, std::
   return fail(Error(Diag::Syntax, std::move(message), std::move(help), {lexer_.path(), at.line, at.column}));
 }
 
+/// The help where the token that is looked at, or the one before it, is what another language writes.
+std::string_view TextParser::otherSpelling() const {
+  if (token_.kind == TokenKind::Name && !token_.quoted)
+    if (const std::string_view here = spellingOfInfix(token_.text); !here.empty()) return here;
+  if (last_.kind == TokenKind::Name && !last_.quoted)
+    if (const std::string_view here = spellingOfPrefix(last_.text); !here.empty()) return here;
+  const bool isBehindDivision = division_.line > 0 && division_.line == token_.at.line;
+  return isBehindDivision || isSymbol("//") ? kCommentSpelling : std::string_view();
+}
+
 tl::unexpected<Error> TextParser::unexpected(const std::string& wanted, std::string help) const {
+  if (const std::string_view here = otherSpelling(); !here.empty()) help = here;
   if (!open_.empty() && open_.back().line < token_.at.line)
     help = "the bracket at line " + std::to_string(open_.back().line) + ", column " +
            std::to_string(open_.back().column) + " is still open";

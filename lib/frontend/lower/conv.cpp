@@ -67,6 +67,21 @@ bool checkGroups(OpCall& call, ConvShape& shape, Dim inChannels) {
                       "the channels of x must divide into " + std::to_string(shape.groups) + " groups");
 }
 
+/// Whether the channels that w wants are the last axis of x, as other programs have them: an error that says so.
+bool isChannelsLast(OpCall& call, const ConvShape& shape) {
+  const Tensor x = call.arg(0), w = call.arg(1);
+  const Dim wanted = w.dim(1) * shape.groups, last = x.dim(x.rank() - 1);
+  const auto isNumber = [](Dim a, Dim b) { return a.isConst() && b.isConst() && a.constant() == b.constant(); };
+  if (isNumber(wanted, x.dim(1)) || !isNumber(wanted, last) || !x.dim(1).isConst()) return false;
+  std::string order = "0, " + std::to_string(x.rank() - 1);
+  for (size_t axis = 1; axis + 1 < static_cast<size_t>(x.rank()); ++axis) order += ", " + std::to_string(axis);
+  call.fail(Diag::ShapeMismatch,
+            "x has " + describe(x.dim(1)) + " channels, its axis 1, and w takes " + describe(wanted) + ", got " +
+                describe(x) + ", " + describe(w),
+            "where the channels of x are its last axis, give it as permute(x, order=[" + order + "])");
+  return true;
+}
+
 }  // namespace
 
 Results lowerConv(OpCall& call) {
@@ -75,6 +90,7 @@ Results lowerConv(OpCall& call) {
   shape.spatial = spatialAxes(call);
   if (!checkRanks(call, shape.spatial) || !checkGroups(call, shape, x.dim(1))) return Tensor();
   shape.outPerGroup = floordiv(w.dim(0), shape.groups);
+  if (isChannelsLast(call, shape)) return Tensor();
   if (!call.require(call.b.agree(w.dim(1), shape.perGroup) && call.b.agree(shape.outPerGroup * shape.groups, w.dim(0)),
                     "w must be [out channels, channels / groups, taps..] with groups dividing the out channels") ||
       !checkBias(call, w.dim(0)))

@@ -1,0 +1,69 @@
+#include "frontend/other_spellings.h"
+
+#include <algorithm>
+#include <span>
+
+#include "frontend/graph_op.h"
+
+namespace svod {
+
+namespace {
+
+struct Spelling {
+  std::string_view other, here;
+};
+
+constexpr Spelling kCharacters[] = {
+    {";", "a line ends without ;, and holds one statement"},
+    {"?", "a choice is written where(condition, a, b)"},
+    {"&", "write and(a, b), for conditions and for bits"},
+    {"|", "write or(a, b), for conditions and for bits"},
+    {"^", "write xor(a, b), or pow(a, b) for a power"},
+    {"~", "write not(x)"},
+    {"!", "write not(x)"},
+    {"'", "text stands in double quotes, and a dtype in none: dtype=f16"},
+};
+constexpr Spelling kInfixes[] = {
+    {"and", "write and(a, b)"}, {"or", "write or(a, b)"},
+    {"xor", "write xor(a, b)"}, {"if", "a choice is written where(condition, a, b)"},
+    {"mod", "write a % b"},     {"is", "write a == b"},
+};
+constexpr Spelling kPrefixes[] = {
+    {"not", "write not(x)"},
+    {"if", "a choice of values is written where(condition, a, b)"},
+    {"lambda", "a function is written def NAME(x) { return .. } on lines of its own"},
+};
+constexpr Spelling kMembers[] = {
+    {"T", "write transpose(%)"},
+    {"mT", "write transpose(%)"},
+    {"H", "write transpose(%)"},
+    {"t", "write transpose(%)"},
+    {"shape", "write size(%, axis=0)"},
+    {"size", "write size(%, axis=0)"},
+    {"view", "write reshape(%, shape=[..])"},
+    {"astype", "write cast(%, dtype=f32)"},
+    {"to", "write cast(%, dtype=f32)"},
+    {"float", "write cast(%, dtype=f32)"},
+    {"dtype", "the dtype of a value is known when the graph is compiled; cast(%, dtype=f32) gives another one"},
+};
+
+std::string_view find(std::span<const Spelling> table, std::string_view word) {
+  const auto found = std::ranges::find(table, word, &Spelling::other);
+  return found == table.end() ? std::string_view() : found->here;
+}
+
+}  // namespace
+
+std::string_view spellingOfCharacter(char c) { return find(kCharacters, {&c, 1}); }
+std::string_view spellingOfInfix(std::string_view word) { return find(kInfixes, word); }
+std::string_view spellingOfPrefix(std::string_view word) { return find(kPrefixes, word); }
+
+std::string spellingOfMember(std::string_view value, std::string_view member, bool hasArguments) {
+  std::string help(find(kMembers, member));
+  if (const GraphOp* op = findGraphOp(member, 1); help.empty() && op != nullptr)
+    help = "write " + std::string(member) + (hasArguments ? "(%, ..)" : "(%)");
+  if (help.empty()) return help;
+  return help.replace(help.find('%'), 1, value);
+}
+
+}  // namespace svod

@@ -1,0 +1,22 @@
+// What other languages write, and how it is written here: the help of messages about it.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace svod {
+
+/// For a character that begins no token; empty where no other spelling is known.
+std::string_view spellingOfCharacter(char c);
+
+/// For a word that stands behind a value, such as `and`, or in front of one, such as `not`; empty for others.
+std::string_view spellingOfInfix(std::string_view word);
+std::string_view spellingOfPrefix(std::string_view word);
+
+/// For `value.member`, a name that is neither defined nor an op: "write sum(x)"; empty where there is no such
+/// thing.
+std::string spellingOfMember(std::string_view value, std::string_view member, bool hasArguments);
+
+/// Behind `//`, where a value was expected.
+inline constexpr std::string_view kCommentSpelling = "a comment begins with #; a // b divides and rounds down";
+
+}  // namespace svod
