@@ -43,6 +43,16 @@ constexpr ArchRow kArchs[] = {
     {Arch::Wasm32, "wasm32", "wasm32-unknown-unknown", ""},
 };
 
+/// What the same processors, or the same instructions, are called elsewhere.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"zen2", "znver2"},          {"zen3", "znver3"},
+    {"zen4", "znver4"},          {"zen5", "znver5"},
+    {"avx2", "x86-64-v3"},       {"avx512", "x86-64-v4"},
+    {"broadwell", "haswell"},    {"icelake", "icelake-server"},
+    {"raptorlake", "alderlake"}, {"emeraldrapids", "sapphirerapids"},
+    {"armv8", "armv8-a"},
+};
+
 const ArchRow& rowOf(Arch arch) { return kArchs[static_cast<size_t>(arch)]; }
 
 const CpuRow* findCpu(Arch arch, std::string_view name) {
@@ -183,6 +193,28 @@ Result<Arch> archOfTriple(std::string_view triple) {
               "use " + known + ", or --target c --cc none for other machines");
 }
 
+namespace {
+
+/// The help for a CPU that this architecture has not: what it is called here, or which other one has it.
+std::string nearestCpus(Arch arch, std::string_view cpu) {
+  std::vector<std::string_view> names = cpuNames(arch);
+  names.insert(names.begin(), "native");
+  const std::string all = choicesFor({}, names);
+  for (const auto& [other, name] : kOtherNames)
+    if (other == cpu && findCpu(arch, name) != nullptr) return "use '" + std::string(name) + "' for it; " + all;
+  if (!closestName(cpu, names).empty()) return choicesFor(cpu, names);
+  std::vector<std::string_view> elsewhere;
+  for (const CpuRow& row : kCpus)
+    if (row.arch != arch) elsewhere.push_back(row.name);
+  const std::string_view found = closestName(cpu, elsewhere);
+  const auto row = std::ranges::find_if(kCpus, [&](const CpuRow& r) { return r.arch != arch && r.name == found; });
+  if (found.empty() || row == std::end(kCpus)) return all;
+  return "did you mean '" + std::string(found) + "', for --triple " + std::string(tripleOf(row->arch)) + "? T" +
+         all.substr(1);
+}
+
+}  // namespace
+
 Result<CpuTarget> makeCpuTarget(std::string_view triple, std::string_view cpu) {
   const std::string host = hostTriple();
   if (triple.empty()) triple = host;
@@ -196,10 +228,8 @@ Result<CpuTarget> makeCpuTarget(std::string_view triple, std::string_view cpu) {
   }
   if (cpu.empty()) return fromRow(baseline(arch), triple);
   if (const CpuRow* row = findCpu(arch, cpu)) return fromRow(*row, triple);
-  std::vector<std::string_view> names = cpuNames(arch);
-  names.insert(names.begin(), "native");
   return fail(Diag::Unsupported, "unknown " + std::string(toText(arch)) + " CPU '" + std::string(cpu) + "'",
-              choicesFor(cpu, names));
+              nearestCpus(arch, cpu));
 }
 
 std::string toText(const CpuTarget& cpu) {

@@ -120,6 +120,10 @@ TEST_CASE("unknown triples and CPUs are errors that list what is known") {
   const auto cpu = makeCpuTarget(kX86, "neoverse-n1");
   REQUIRE_FALSE(cpu.has_value());
   CHECK(cpu.error()->help.find("haswell") != std::string::npos);
+  const auto helpFor = [](std::string_view name) { return makeCpuTarget(kX86, name).error()->help; };
+  CHECK(helpFor("zen4").find("use 'znver4' for it") == 0);
+  CHECK(helpFor("skylak").find("did you mean 'skylake'?") == 0);
+  CHECK(helpFor("cortexa72").find("did you mean 'cortex-a72', for --triple aarch64-unknown-linux-gnu?") == 0);
   const std::string_view foreign = hostTriple() == kX86 ? kArm : kX86;
   CHECK_FALSE(makeCpuTarget(foreign, "native").has_value());
 }
