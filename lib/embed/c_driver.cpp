@@ -34,7 +34,7 @@ bool mentions(const std::string& code, const std::string& name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
   for (size_t at = code.find(name); at != code.npos; at = code.find(name, at + 1))
-    if (!isPart(code[at - 1]) && !isPart(code[at + name.size()])) return true;
+    if ((at == 0 || !isPart(code[at - 1])) && !isPart(code[at + name.size()])) return true;
   return false;
 }
 
@@ -82,11 +82,8 @@ class DriverText {
   DriverText(const Plan& plan, const Interface& made) : plan_(plan), made_(made), c_(plan, made) {}
 
   std::string text() {
-    printRun();
-    std::string functions = std::move(text_);
-    text_ = {};
-    if (made_.stateBytes > 0) printReset();
-    functions += text_;
+    for (const PublicFunction& f : made_.functions) printFunction(f);
+    const std::string functions = std::move(text_);
     std::string head;
     if (sharesAny_) head += kShared;
     if (functions.find("memmove(") != functions.npos) head += kMemmove;
@@ -98,27 +95,35 @@ class DriverText {
   void open(const std::string& text) { line(text), depth_++; }
   void close() { depth_--, line("}"); }
 
-  void printRun() {
-    text_ += runSignature(plan_, made_) + " {\n";
+  void printFunction(const PublicFunction& f) {
+    text_ += (text_.empty() ? "" : "\n") + signatureOf(plan_, made_, f) + " {\n";
     depth_ = 1;
     const size_t begin = text_.size();
-    checkMemory("arena", made_.arenaBytes() > 0);
-    checkMemory("states", made_.stateBytes > 0);
-    checkMemory("weights", made_.hasWeightsParameter());
-    checkVariables();
-    printSteps();
-    for (const Expectation& e : plan_.expectations) checkExpectation(e);
-    const std::string body = text_.substr(begin);
-    for (const Parameter& p : made_.parameters)
+    std::string result = "SVOD_MODEL_OK";
+    switch (f.kind) {
+      case FunctionKind::Run: printRun(); break;
+      case FunctionKind::Reset: printReset(); break;
+      case FunctionKind::Size:
+        checkVariables("-1");
+        result = c_.expr(f.size);
+        break;
+    }
+    const std::string body = text_.substr(begin) + result;
+    for (const Parameter& p : parametersOf(made_, f.kind))
       if (!mentions(body, p.name)) line("(void)" + p.name + ";");
-    line("return SVOD_MODEL_OK;");
+    line("return " + result + ";");
     text_ += "}\n";
   }
 
+  void printRun() {
+    for (const Parameter& p : made_.parameters) checkGiven(p);
+    checkVariables("SVOD_MODEL_BAD_VARIABLE");
+    for (const Parameter& p : made_.parameters) checkElements(p);
+    printSteps();
+    for (const Expectation& e : plan_.expectations) checkExpectation(e);
+  }
+
   void printReset() {
-    text_ += "\n" + resetSignature(made_) + " {\n";
-    depth_ = 1;
-    const size_t begin = text_.size();
     const bool readsWeights = std::ranges::any_of(plan_.states, [](const State& s) { return s.init.has_value(); });
     checkMemory("states", true);
     checkMemory("weights", made_.hasWeightsParameter() && readsWeights);
@@ -130,24 +135,45 @@ class DriverText {
                                           : "0";
       line("for (size_t i = 0; i < " + bytes + "; ++i) (" + c_.pointer(state.buffer) + ")[i] = " + from + ";");
     }
-    if (made_.hasWeightsParameter() && !mentions(text_.substr(begin), "weights")) line("(void)weights;");
-    line("return SVOD_MODEL_OK;");
-    text_ += "}\n";
+  }
+
+  /// Memory of the program's that every run needs.
+  void checkGiven(const Parameter& p) {
+    switch (p.kind) {
+      case ParameterKind::Variable: break;
+      case ParameterKind::Input:
+      case ParameterKind::Output:
+        if (needOf(plan_, made_, p) == Need::Always) line("if (" + p.name + " == 0) return SVOD_MODEL_BAD_MEMORY;");
+        break;
+      case ParameterKind::States:
+      case ParameterKind::Weights: checkMemory(p.name, true); break;
+      case ParameterKind::Arena: checkMemory(p.name, made_.arenaBytes() > 0); break;
+      case ParameterKind::Threads:
+        line("if (threads != 0 && threads->count > 1 && threads->run == 0) return SVOD_MODEL_BAD_MEMORY;");
+        break;
+    }
+  }
+
+  /// A tensor without elements at these sizes may be null.
+  void checkElements(const Parameter& p) {
+    if (needOf(plan_, made_, p) != Need::WithElements) return;
+    const std::string count = c_.expr(*elementsOf(portOf(plan_, p), made_.ranges));
+    line("if (" + p.name + " == 0 && " + count + " > 0) return SVOD_MODEL_BAD_MEMORY;");
   }
 
   void checkMemory(const std::string& name, bool isUsed) {
     if (isUsed) line("if (" + name + " == 0 || (uintptr_t)" + name + " % 64 != 0) return SVOD_MODEL_BAD_MEMORY;");
   }
 
-  void checkVariables() {
+  void checkVariables(const std::string& code) {
     for (const Parameter& p : made_.parameters) {
       if (p.kind != ParameterKind::Variable) continue;
       const Variable& v = plan_.variables[VariableId(p.id)];
-      line("if (" + p.name + " < " + exprText(v.min, {}) + " || " + p.name + " > " + exprText(v.max, {}) +
-           ") return SVOD_MODEL_BAD_VARIABLE;");
+      line("if (" + p.name + " < " + exprText(v.min, {}) + " || " + p.name + " > " + exprText(v.max, {}) + ") return " +
+           code + ";");
     }
     for (const EqualExprs& equal : plan_.equalSizes)
-      line("if (" + c_.expr(equal.a) + " != " + c_.expr(equal.b) + ") return SVOD_MODEL_BAD_VARIABLE;");
+      line("if (" + c_.expr(equal.a) + " != " + c_.expr(equal.b) + ") return " + code + ";");
   }
 
   void checkExpectation(const Expectation& e) {
@@ -232,6 +258,21 @@ constexpr const char* kKernelMacro =
     "#if defined(__GNUC__)\n#define SVOD_KERNEL static __attribute__((noinline))\n#else\n"
     "#define SVOD_KERNEL static\n#endif\n\n";
 
+/// For programs that have no header: the functions by their plain names.
+std::string plainNames(const Plan& plan, const Interface& made) {
+  if (made.tag.empty()) return {};
+  std::string text =
+      "\n/* The same for programs that know the functions by their plain names, without the header. */\n";
+  for (const PublicFunction& f : made.functions) text += "#undef " + f.name + "\n";
+  for (const PublicFunction& f : made.functions) {
+    std::string arguments;
+    for (const Parameter& p : parametersOf(made, f.kind)) arguments += (arguments.empty() ? "" : ", ") + p.name;
+    const std::string signature = signatureOf(plan, made, f);
+    text += signature + ";\n" + signature + " {\n  return " + made.symbolOf(f) + "(" + arguments + ");\n}\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string kernelMacro() { return kKernelMacro; }
@@ -248,7 +289,7 @@ std::string fileText(const Plan& plan, const Interface& made, const EmbedParts& 
   text += weightsText(made, parts.weights) + kernels;
   if (driver.find("SVOD_SCRATCH_BYTES") != driver.npos)
     text += "#define SVOD_SCRATCH_BYTES " + std::to_string(made.scratchBytes) + "\n\n";
-  return text + driver;
+  return text + driver + plainNames(plan, made);
 }
 
 }  // namespace svod

@@ -22,8 +22,7 @@ std::string kernelMacro();
 /// The functions of the header.
 std::string driverText(const Plan& plan, const Interface& made);
 
-/// Declarations of the header's functions, without the semicolon.
-std::string runSignature(const Plan& plan, const Interface& made);
-std::string resetSignature(const Interface& made);
+/// The declaration of a function of the header, without the semicolon.
+std::string signatureOf(const Plan& plan, const Interface& made, const PublicFunction& function);
 
 }  // namespace svod

@@ -32,10 +32,11 @@ void DriverBuilder::emitWeights(std::span<const std::span<const std::byte>> chun
   weights_ = global;
 }
 
-llvm::Function* DriverBuilder::startFunction(const std::string& name, std::span<const Parameter> parameters) {
+llvm::Function* DriverBuilder::startFunction(const std::string& name, std::span<const Parameter> parameters,
+                                             llvm::Type* result) {
   std::vector<llvm::Type*> types;
   for (const Parameter& p : parameters) types.push_back(p.kind == ParameterKind::Variable ? i64_ : ptr_);
-  auto* function = llvm::Function::Create(llvm::FunctionType::get(i32_, types, false),
+  auto* function = llvm::Function::Create(llvm::FunctionType::get(result == nullptr ? i32_ : result, types, false),
                                           llvm::GlobalValue::ExternalLinkage, name, module_);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   b_.SetInsertPoint(block(function, "entry"));
@@ -55,17 +56,55 @@ llvm::Function* DriverBuilder::startFunction(const std::string& name, std::span<
   return function;
 }
 
-void DriverBuilder::failIf(llvm::Value* condition, RunCode as) {
+void DriverBuilder::failIf(llvm::Value* condition, llvm::Value* result) {
   llvm::BasicBlock *failed = block("failed"), *next = block("next");
   b_.CreateCondBr(condition, failed, next);
   b_.SetInsertPoint(failed);
-  b_.CreateRet(code(as));
+  b_.CreateRet(result);
   b_.SetInsertPoint(next);
 }
 
 void DriverBuilder::checkMemory(llvm::Value* memory) {
   auto* low = b_.CreateAnd(b_.CreatePtrToInt(memory, i64_), number(kPlanAlignment - 1));
   failIf(b_.CreateOr(b_.CreateIsNull(memory), b_.CreateIsNotNull(low)), RunCode::BadMemory);
+}
+
+void DriverBuilder::checkGiven(const Parameter& p) {
+  switch (p.kind) {
+    case ParameterKind::Variable: break;
+    case ParameterKind::Input:
+    case ParameterKind::Output:
+      if (needOf(plan_, made_, p) == Need::Always) failIf(b_.CreateIsNull(tensor(p)), RunCode::BadMemory);
+      break;
+    case ParameterKind::States: checkMemory(states_); break;
+    case ParameterKind::Weights: checkMemory(weights_); break;
+    case ParameterKind::Arena:
+      if (made_.arenaBytes() > 0) checkMemory(arena_);
+      break;
+    case ParameterKind::Threads: checkThreads(); break;
+  }
+}
+
+void DriverBuilder::checkElements(const Parameter& p) {
+  if (needOf(plan_, made_, p) != Need::WithElements) return;
+  llvm::Value* count = expr(*elementsOf(portOf(plan_, p), made_.ranges));
+  failIf(b_.CreateAnd(b_.CreateIsNull(tensor(p)), b_.CreateICmpSGT(count, number(0))), RunCode::BadMemory);
+}
+
+llvm::Value* DriverBuilder::tensor(const Parameter& p) {
+  return (p.kind == ParameterKind::Input ? inputs_ : outputs_)[p.id];
+}
+
+/// Several threads come with a function that runs them.
+void DriverBuilder::checkThreads() {
+  llvm::BasicBlock *some = block("threads"), *next = block("next");
+  b_.CreateCondBr(b_.CreateIsNull(threads_), next, some);
+  b_.SetInsertPoint(some);
+  llvm::Value* count = b_.CreateLoad(i32_, b_.CreateStructGEP(threadsType_, threads_, 1));
+  llvm::Value* run = b_.CreateLoad(ptr_, b_.CreateStructGEP(threadsType_, threads_, 2));
+  failIf(b_.CreateAnd(b_.CreateICmpSGT(count, b_.getInt32(1)), b_.CreateIsNull(run)), RunCode::BadMemory);
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
 }
 
 llvm::Value* DriverBuilder::expr(const Expr& e, std::span<llvm::Value* const> values) {

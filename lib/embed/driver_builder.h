@@ -26,8 +26,10 @@ class DriverBuilder {
   /// The constant array, unless the caller gives the weights.
   void emitWeights(std::span<const std::span<const std::byte>> chunks);
 
-  /// A function that others see; its arguments are known by what they are from here on.
-  llvm::Function* startFunction(const std::string& name, std::span<const Parameter> parameters);
+  /// A function that others see; its arguments are known by what they are from here on. `result` is i32
+  /// unless it says otherwise.
+  llvm::Function* startFunction(const std::string& name, std::span<const Parameter> parameters,
+                                llvm::Type* result = nullptr);
   llvm::BasicBlock* block(llvm::Function* function, const char* name) {
     return llvm::BasicBlock::Create(module_.getContext(), name, function);
   }
@@ -45,8 +47,13 @@ class DriverBuilder {
   }
   llvm::Value* pointer(BufferId id);
 
-  void failIf(llvm::Value* condition, RunCode as);
+  void failIf(llvm::Value* condition, llvm::Value* result);
+  void failIf(llvm::Value* condition, RunCode as) { failIf(condition, code(as)); }
   void checkMemory(llvm::Value* memory);
+  /// Memory of the program's that every run needs.
+  void checkGiven(const Parameter& p);
+  /// A tensor without elements at these sizes may be null.
+  void checkElements(const Parameter& p);
   /// A loop over 0, 1, .. count - 1, which ends early where the byte at `condition` is 0.
   void counted(llvm::Value* count, const BufferId* condition, const std::function<void(llvm::Value*)>& body);
 
@@ -70,6 +77,8 @@ class DriverBuilder {
   llvm::Value* isInexact(llvm::Value* a, llvm::Value* b, bool above);
   llvm::Function* internal(const char* name, llvm::FunctionType* type);
   llvm::Function* partFunction();
+  llvm::Value* tensor(const Parameter& p);
+  void checkThreads();
 };
 
 }  // namespace svod

@@ -58,12 +58,22 @@ class HeaderText {
                        "once, each with an arena "
                        "of\n   its own." +
                        processors() + " */\n";
-    text += "#ifndef " + macro_ + "_MODEL_H\n#define " + macro_ + "_MODEL_H\n\n" + includes() + kTypes;
+    text += "#ifndef " + macro_ + "_MODEL_H\n#define " + macro_ + "_MODEL_H\n" +
+            (made_.tag.empty() ? "" : "#define " + itself() + "\n") + "\n" + includes() + kTypes;
     text += variables() + memory() + ports() + functions();
-    return text + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
+    return text + "#ifdef __cplusplus\n}\n#endif\n#endif\n" + otherModel();
   }
 
  private:
+  std::string itself() const { return macro_ + "_MODEL_" + upper(made_.tag); }
+
+  /// What a file sees that includes headers of two models with one prefix.
+  std::string otherModel() const {
+    if (made_.tag.empty()) return {};
+    return "#ifndef " + itself() + "\n#error \"another model has the prefix " + made_.prefix +
+           ": give one of the two its own, svodc compile --prefix NAME\"\n#endif\n";
+  }
+
   std::string processors() const {
     if (plan_.variants.empty()) return "";
     std::string text = "\n   It has code for " + plan_.target.cpu;
@@ -77,7 +87,8 @@ class HeaderText {
       "/* What the functions return. */\n"
       "#define SVOD_MODEL_OK 0\n"
       "#define SVOD_MODEL_BAD_VARIABLE 1 /* a variable is outside its bounds, or sizes that must be equal are not */\n"
-      "#define SVOD_MODEL_BAD_MEMORY 2   /* arena, states or weights are null, or at no multiple of 64 bytes */\n"
+      "#define SVOD_MODEL_BAD_MEMORY 2   /* a pointer is null, or arena, states or weights are at no multiple of 64 "
+      "bytes */\n"
       "#define SVOD_MODEL_BAD_VALUES 3   /* values of this run contradict the shapes it was compiled for */\n"
       "#define SVOD_MODEL_BAD_PROCESSOR 4 /* there is no code for this machine */\n"
       "/* Threads of the program. `run` calls body(task, begin, end, thread) for ranges that together are [0, tiles), "
@@ -116,7 +127,7 @@ class HeaderText {
   std::string memory() {
     std::string text =
         "/* Bytes of the arena, at a multiple of 64 in memory; its contents mean nothing between runs. */\n";
-    define(text, "ARENA_BYTES", numberText(made_.arenaBytes()));
+    define(text, "ARENA_BYTES", numberText(made_.declaredArenaBytes()));
     text += "/* Bytes more for each thread besides the first. */\n";
     define(text, "THREAD_BYTES", numberText(made_.scratchBytes));
     if (made_.stateBytes > 0) {
@@ -147,7 +158,7 @@ class HeaderText {
     for (const Parameter& p : made_.parameters) {
       if (p.kind != ParameterKind::Input && p.kind != ParameterKind::Output) continue;
       const bool isInput = p.kind == ParameterKind::Input;
-      const Port& port = (isInput ? plan_.inputs : plan_.outputs)[p.id];
+      const Port& port = portOf(plan_, p);
       const BufferDesc& buffer = plan_.buffers[port.buffer];
       std::string dims, most;
       for (const Expr& dim : port.shape) dims += (dims.empty() ? "" : ", ") + toText(dim, names_);
@@ -155,7 +166,11 @@ class HeaderText {
       text += std::string("/* ") + (isInput ? "input " : "output ") + inComment(port.name) + ": " +
               std::string(nameOf(buffer.dtype)) + "[" + inComment(dims) + "]" + noteOf(buffer.dtype) + " */\n";
       const uint64_t bytes = *tensorBytes(buffer.dtype, buffer.shape);
-      define(text, p.name + "_BYTES", numberText(bytes) + (dims == most ? "" : " /* of the greatest sizes */"));
+      uint64_t elements = 1;
+      for (uint64_t dim : buffer.shape) elements *= dim;
+      const std::string note = dims == most ? "" : " /* of the greatest sizes */";
+      define(text, p.name + "_BYTES", numberText(bytes) + note);
+      define(text, p.name + "_ELEMENTS", numberText(elements) + note);
       define(text, p.name + "_RANK", std::to_string(port.shape.size()));
       for (size_t axis = 0; axis < buffer.shape.size(); axis++)
         define(text, p.name + "_DIM" + std::to_string(axis), numberText(buffer.shape[axis]));
@@ -170,13 +185,30 @@ class HeaderText {
 
   std::string functions() const {
     std::string text;
-    if (made_.stateBytes > 0)
-      text += "/* Gives the states their first values: to be called before the first run. */\n" +
-              resetSignature(made_) + ";\n\n";
-    text += "/* Runs the graph. Inputs and outputs are dense";
-    text += made_.ranges.empty() ? "" : ", of the sizes that the variables give";
-    text += ";\n   an output overlaps nothing else. `threads` may be null. */\n";
-    return text + runSignature(plan_, made_) + ";\n\n";
+    if (!made_.tag.empty()) {
+      text +=
+          "/* What the functions are called in objects, so that no model is taken for another one with this prefix. "
+          "*/\n";
+      for (const PublicFunction& f : made_.functions) text += "#define " + f.name + " " + made_.symbolOf(f) + "\n";
+      text += "\n";
+    }
+    for (const PublicFunction& f : made_.functions) text += commentOf(f) + signatureOf(plan_, made_, f) + ";\n\n";
+    return text;
+  }
+
+  std::string commentOf(const PublicFunction& f) const {
+    const bool varies =
+        std::ranges::any_of(made_.parameters, [](const Parameter& p) { return p.kind == ParameterKind::Variable; });
+    switch (f.kind) {
+      case FunctionKind::Reset:
+        return "/* Gives the states their first values: to be called before the first run. */\n";
+      case FunctionKind::Size:
+        return "/* " + f.what + (varies ? " for these sizes; -1 where one is outside its bounds. */\n" : ". */\n");
+      case FunctionKind::Run: break;
+    }
+    return std::string("/* Runs the graph. Inputs and outputs are dense") +
+           (varies ? ", of the sizes that the variables give" : "") +
+           ";\n   an output overlaps nothing else. `threads` may be null. */\n";
   }
 
   const Plan& plan_;
@@ -203,13 +235,15 @@ std::string declaration(const Plan& plan, const Parameter& p) {
 
 }  // namespace
 
-std::string runSignature(const Plan& plan, const Interface& made) {
+std::string signatureOf(const Plan& plan, const Interface& made, const PublicFunction& function) {
   constexpr size_t kWidth = 120;
-  const std::string head = "int32_t " + made.prefix + "_run(";
+  const std::string head = (function.kind == FunctionKind::Size ? "int64_t " : "int32_t ") + function.name + "(";
+  const std::vector<Parameter> parameters = parametersOf(made, function.kind);
+  if (parameters.empty()) return head + "void)";
   std::string text = head;
   size_t column = head.size();
-  for (const Parameter& p : made.parameters) {
-    const std::string next = declaration(plan, p) + (&p == &made.parameters.back() ? ")" : ",");
+  for (const Parameter& p : parameters) {
+    const std::string next = declaration(plan, p) + (&p == &parameters.back() ? ")" : ",");
     if (column + 1 + next.size() > kWidth) {
       text += "\n" + std::string(head.size(), ' ');
       column = head.size();
@@ -219,11 +253,6 @@ std::string runSignature(const Plan& plan, const Interface& made) {
     text += next, column += next.size();
   }
   return text;
-}
-
-std::string resetSignature(const Interface& made) {
-  return "int32_t " + made.prefix + "_reset(void* states" +
-         (made.hasWeightsParameter() ? ", const void* weights)" : ")");
 }
 
 std::string headerText(const Plan& plan, const Interface& made) { return HeaderText(plan, made).text(); }

@@ -170,7 +170,50 @@ void nameParameters(const Plan& plan, Interface& made) {
   made.parameters.push_back({ParameterKind::Threads, 0, "threads"});
 }
 
+void nameFunctions(const Plan& plan, Interface& made) {
+  const auto add = [&](FunctionKind kind, const std::string& name, const std::string& what = "",
+                       const Expr& size = {}) {
+    made.functions.push_back({kind, made.prefix + "_" + name, what, size});
+  };
+  add(FunctionKind::Run, "run");
+  if (made.stateBytes > 0) add(FunctionKind::Reset, "reset");
+  add(FunctionKind::Size, "arena_bytes", "Bytes of the arena", static_cast<int64_t>(made.declaredArenaBytes()));
+  for (const Parameter& p : made.parameters) {
+    if (p.kind != ParameterKind::Input && p.kind != ParameterKind::Output) continue;
+    const std::optional<Expr> count = elementsOf(portOf(plan, p), made.ranges);
+    if (count && count->varCount() > 0) add(FunctionKind::Size, p.name + "_elements", "Elements of " + p.name, *count);
+  }
+}
+
 }  // namespace
+
+const Port& portOf(const Plan& plan, const Parameter& p) {
+  return (p.kind == ParameterKind::Input ? plan.inputs : plan.outputs)[p.id];
+}
+
+std::optional<Expr> elementsOf(const Port& port, std::span<const ExprRange> variables) {
+  Expr count = 1;
+  for (const Expr& dim : port.shape) count = Expr::make(ExprOp::Mul, std::move(count), dim);
+  if (!rangeOf(count, variables)) return std::nullopt;
+  return count;
+}
+
+Need needOf(const Plan& plan, const Interface& made, const Parameter& parameter) {
+  if (parameter.kind != ParameterKind::Input && parameter.kind != ParameterKind::Output) return Need::Never;
+  const std::optional<Expr> count = elementsOf(portOf(plan, parameter), made.ranges);
+  if (!count) return Need::Always;
+  const ExprRange range = *rangeOf(*count, made.ranges);
+  return range.max <= 0 ? Need::Never : range.min > 0 ? Need::Always : Need::WithElements;
+}
+
+std::vector<Parameter> parametersOf(const Interface& made, FunctionKind kind) {
+  std::vector<Parameter> some;
+  for (const Parameter& p : made.parameters)
+    if (kind == FunctionKind::Run || (kind == FunctionKind::Size && p.kind == ParameterKind::Variable) ||
+        (kind == FunctionKind::Reset && (p.kind == ParameterKind::States || p.kind == ParameterKind::Weights)))
+      some.push_back(p);
+  return some;
+}
 
 std::string identifier(std::string_view name) {
   std::string text;
@@ -217,6 +260,7 @@ Result<Interface> interfaceOf(const Plan& plan, const EmbedOptions& options) {
   SVOD_CHECK(SizeCheck(plan, made).check());
   placeBuffers(plan, made);
   nameParameters(plan, made);
+  nameFunctions(plan, made);
   return made;
 }
 

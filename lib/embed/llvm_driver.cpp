@@ -20,25 +20,33 @@ class DriverEmitter : DriverBuilder {
 
   void emit(std::span<const std::span<const std::byte>> weights) {
     emitWeights(weights);
-    if (plan_.variants.empty())
-      emitRun(made_.prefix + "_run");
-    else
-      emitChoice();
-    if (made_.stateBytes > 0) emitReset();
+    for (const PublicFunction& f : made_.functions) emitFunction(f);
   }
 
  private:
+  /// Under its own name and the plain one.
+  void emitFunction(const PublicFunction& f) {
+    const std::string symbol = made_.symbolOf(f);
+    llvm::Function* function = nullptr;
+    switch (f.kind) {
+      case FunctionKind::Run: function = plan_.variants.empty() ? emitRun(symbol) : emitChoice(symbol); break;
+      case FunctionKind::Reset: function = emitReset(symbol); break;
+      case FunctionKind::Size: function = emitSize(symbol, f.size); break;
+    }
+    llvm::GlobalAlias::create(f.name, function);
+  }
+
   // ---- the run
 
   /// The function of the header takes that of the best processor.
-  void emitChoice() {
+  llvm::Function* emitChoice(const std::string& symbol) {
     std::vector<llvm::Function*> runs;
     for (size_t i = 0; i <= plan_.variants.size(); i++) {
       Plan own = plan_;
       takeVariant(own, i);
       runs.push_back(DriverEmitter(module_, own, made_).emitRun("svod.run"));
     }
-    llvm::Function* run = startFunction(made_.prefix + "_run", made_.parameters);
+    llvm::Function* run = startFunction(symbol, made_.parameters);
     llvm::Value* processor = b_.CreateCall(module_.getOrInsertFunction(kProcessorFunction, i32_));
     std::vector<llvm::Value*> arguments;
     for (llvm::Argument& argument : run->args()) arguments.push_back(&argument);
@@ -52,21 +60,25 @@ class DriverEmitter : DriverBuilder {
     }
     b_.SetInsertPoint(none);
     b_.CreateRet(code(RunCode::BadProcessor));
+    return run;
   }
 
   llvm::Function* emitRun(const std::string& name) {
     llvm::Function* run = startFunction(name, made_.parameters);
-    for (VariableId id = 0; id < plan_.variables.size(); id++)
-      if (plan_.variables[id].kind == VariableKind::Fixed) variables_[id] = number(plan_.variables[id].value);
+    setFixed();
     makeRoom();
-    if (made_.arenaBytes() > 0) checkMemory(arena_);
-    if (made_.stateBytes > 0) checkMemory(states_);
-    if (made_.hasWeightsParameter()) checkMemory(weights_);
-    checkVariables();
+    for (const Parameter& p : made_.parameters) checkGiven(p);
+    checkVariables(code(RunCode::BadVariable));
+    for (const Parameter& p : made_.parameters) checkElements(p);
     emitSteps(0, static_cast<StepId>(plan_.steps.size()));
     for (const Expectation& e : plan_.expectations) checkExpectation(e);
     b_.CreateRet(code(RunCode::Ok));
     return run;
+  }
+
+  void setFixed() {
+    for (VariableId id = 0; id < plan_.variables.size(); id++)
+      if (plan_.variables[id].kind == VariableKind::Fixed) variables_[id] = number(plan_.variables[id].value);
   }
 
   /// One place for the arguments of all launches, which follow each other.
@@ -82,16 +94,14 @@ class DriverEmitter : DriverBuilder {
     taskRoom_ = b_.CreateAlloca(taskType_, nullptr, "task");
   }
 
-  void checkVariables() {
+  void checkVariables(llvm::Value* result) {
     for (const Parameter& p : made_.parameters) {
       if (p.kind != ParameterKind::Variable) continue;
       const Variable& v = plan_.variables[VariableId(p.id)];
       llvm::Value* value = variables_[p.id];
-      failIf(b_.CreateOr(b_.CreateICmpSLT(value, number(v.min)), b_.CreateICmpSGT(value, number(v.max))),
-             RunCode::BadVariable);
+      failIf(b_.CreateOr(b_.CreateICmpSLT(value, number(v.min)), b_.CreateICmpSGT(value, number(v.max))), result);
     }
-    for (const EqualExprs& equal : plan_.equalSizes)
-      failIf(b_.CreateICmpNE(expr(equal.a), expr(equal.b)), RunCode::BadVariable);
+    for (const EqualExprs& equal : plan_.equalSizes) failIf(b_.CreateICmpNE(expr(equal.a), expr(equal.b)), result);
   }
 
   void checkExpectation(const Expectation& e) {
@@ -160,10 +170,8 @@ class DriverEmitter : DriverBuilder {
 
   // ---- first values of the states
 
-  void emitReset() {
-    std::vector<Parameter> parameters = {{ParameterKind::States, 0, "states"}};
-    if (made_.hasWeightsParameter()) parameters.push_back({ParameterKind::Weights, 0, "weights"});
-    startFunction(made_.prefix + "_reset", parameters);
+  llvm::Function* emitReset(const std::string& symbol) {
+    llvm::Function* reset = startFunction(symbol, parametersOf(made_, FunctionKind::Reset));
     checkMemory(states_);
     const bool readsWeights = std::ranges::any_of(plan_.states, [](const State& s) { return s.init.has_value(); });
     if (made_.hasWeightsParameter() && readsWeights) checkMemory(weights_);
@@ -178,6 +186,15 @@ class DriverEmitter : DriverBuilder {
         b_.CreateMemSet(to, b_.getInt8(0), size(bytes), aligned);
     }
     b_.CreateRet(code(RunCode::Ok));
+    return reset;
+  }
+
+  llvm::Function* emitSize(const std::string& symbol, const Expr& value) {
+    llvm::Function* function = startFunction(symbol, parametersOf(made_, FunctionKind::Size), i64_);
+    setFixed();
+    checkVariables(number(-1));
+    b_.CreateRet(expr(value));
+    return function;
   }
 
   llvm::Value *bufferRoom_ = nullptr, *valueRoom_ = nullptr, *taskRoom_ = nullptr;
@@ -186,8 +203,8 @@ class DriverEmitter : DriverBuilder {
 }  // namespace
 
 std::vector<std::string> functionNames(const Interface& made) {
-  std::vector<std::string> names = {made.prefix + "_run"};
-  if (made.stateBytes > 0) names.push_back(made.prefix + "_reset");
+  std::vector<std::string> names;
+  for (const PublicFunction& f : made.functions) names.insert(names.end(), {f.name, made.symbolOf(f)});
   return names;
 }
 

@@ -17,7 +17,7 @@ Result<std::string> driverObject(const Plan& plan, const Interface& made,
                                  std::span<const std::span<const std::byte>> weights, const CpuTarget& cpu,
                                  std::span<const std::string> kernels);
 
-/// The functions of the header.
+/// The functions of the header, each by its plain name and as symbolOf names it.
 std::vector<std::string> functionNames(const Interface& made);
 
 }  // namespace svod

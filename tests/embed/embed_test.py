@@ -1,4 +1,5 @@
 """svodc compile --emit c, static-lib and header: a plan as a function of another program, which needs nothing of svod."""
+import json
 import struct
 import subprocess
 import unittest
@@ -32,8 +33,50 @@ int main(void) {
   if (digits_run(DIGITS_N_MAX + 1, image, probability, digit, arena, 0) != SVOD_MODEL_BAD_VARIABLE) return 2;
   if (digits_run(1, image, probability, digit, arena + 1, 0) != SVOD_MODEL_BAD_MEMORY) return 3;
   if (digits_run(1, image, probability, digit, 0, 0) != SVOD_MODEL_BAD_MEMORY) return 4;
+  if (digits_run(1, 0, probability, digit, arena, 0) != SVOD_MODEL_BAD_MEMORY) return 5;
+  if (digits_run(1, image, 0, digit, arena, 0) != SVOD_MODEL_BAD_MEMORY) return 6;
+  if (digits_run(1, image, probability, 0, arena, 0) != SVOD_MODEL_BAD_MEMORY) return 7;
+  const svod_model_threads none = {0, 2, 0}, one = {0, 1, 0};
+  if (digits_run(1, image, probability, digit, arena, &none) != SVOD_MODEL_BAD_MEMORY) return 8;
+  if (digits_run(1, image, probability, digit, arena, &one) != SVOD_MODEL_OK) return 9;
   return digits_run(1, image, probability, digit, arena, 0);
 }
+"""
+SOME = """
+#include "some.h"
+static _Alignas(64) unsigned char arena[SOME_ARENA_BYTES];
+static float x[SOME_X_ELEMENTS], y[SOME_Y_ELEMENTS];
+int main(void) {
+  if (some_run(0, 0, 0, 0, 0, arena, 0) != SVOD_MODEL_OK) return 1;
+  if (some_run(1, 0, 0, y, 0, arena, 0) != SVOD_MODEL_BAD_MEMORY) return 2;
+  if (some_run(1, x, 0, 0, 0, arena, 0) != SVOD_MODEL_BAD_MEMORY) return 3;
+  if (some_run(10, 0, 0, 0, 0, arena, 0) != SVOD_MODEL_BAD_VARIABLE) return 4;
+  return some_run(9, x, 0, y, 0, arena, 0) == SVOD_MODEL_OK && y[0] == 1 && y[35] == 1 ? 0 : 5;
+}
+"""
+SIZED = """
+#include "sized.h"
+int main(void) {
+  if (sized_x_elements(9, 5) != SIZED_X_ELEMENTS || SIZED_X_ELEMENTS != 180) return 1;
+  if (sized_x_elements(2, 3) != 24 || sized_x_elements(0, 1) != 0) return 2;
+  if (sized_y_elements(3, 5) != 40 || sized_y_elements(9, 1) != 20 || sized_y_elements(0, 5) != 0) return 3;
+  if (sized_x_elements(10, 1) != -1 || sized_x_elements(1, 0) != -1 || sized_arena_bytes(-1, 1) != -1) return 4;
+  if (sized_arena_bytes(9, 5) < 1 || sized_arena_bytes(9, 5) > SIZED_ARENA_BYTES || sized_arena_bytes(0, 1) > sized_arena_bytes(9, 5)) return 5;
+  return SIZED_Z_ELEMENTS == 1 ? 0 : 6;
+}
+"""
+CALLER = """#include "{header}"
+static _Alignas(64) unsigned char arena[MODEL_ARENA_BYTES];
+float {name}(float x);
+float {name}(float x) {{
+  const float all[4] = {{x}};
+  float y[4];
+  return model_run(all, y, arena, 0) == SVOD_MODEL_OK ? y[0] : -1;
+}}
+"""
+CALLS = """float call2(float x);
+float call3(float x);
+int main(void) { return call2(1) == 2 && call3(1) == 3 ? 0 : 1; }
 """
 
 
@@ -52,8 +95,8 @@ class Embed(ToolTest):
         check(self, program(self, models), models)
         for model in models:
             symbols = {line.split()[-1] for line in build(self, ["nm", "-g", model.files["static-lib"]]).splitlines() if " T " in line or " U " in line}
-            functions = {f"{model.prefix}_run"} | ({f"{model.prefix}_reset"} if f"{model.prefix}_reset(" in model.files["header"].read_text() else set())
-            self.assertEqual(symbols - {"memmove", "memcpy", "memset", "_GLOBAL_OFFSET_TABLE_"}, functions)
+            self.assertEqual(symbols - {"memmove", "memcpy", "memset", "_GLOBAL_OFFSET_TABLE_"}, model.functions())
+            self.assertIn(f"{model.prefix}_run", symbols)
 
     def test_static_libraries_hold_functions_of_c_files(self):
         (self.folder / "f.c").write_text("#include <stdint.h>\n#include <string.h>\nstatic float last[64];\n"
@@ -63,7 +106,7 @@ class Embed(ToolTest):
         model = Model(self, graph, "flipped", emit=("static-lib", "header"), variables={"n": 37}, repeat=2)
         check(self, program(self, [model]), [model])
         symbols = {line.split()[-1] for line in build(self, ["nm", "-g", model.files["static-lib"]]).splitlines() if " T " in line}
-        self.assertEqual(symbols, {"flipped_run"})
+        self.assertEqual(symbols, model.functions())
         self.fails(3, "compile", graph, "-o", self.folder / "p", "--target", "c", "--emit", "c", says="does not hold functions of C files")
 
     def test_static_library_for_another_processor(self):
@@ -95,10 +138,70 @@ class Embed(ToolTest):
         check(self, path, models)
 
     def test_mistakes_of_the_caller_are_codes(self):
-        Model(self, DIGITS, "digits")
-        main = self.graph(MISUSE, "misuse.c")
-        build(self, [*CC, main, self.folder / "digits.c", "-o", self.folder / "misuse"])
+        for kind in ("c", "static-lib"):
+            with self.subTest(kind):
+                model = Model(self, DIGITS, "digits", emit=(kind, "header"))
+                self.codes(MISUSE, model)
+
+    def codes(self, text, model):
+        """The program checks the codes itself, and returns which one was another."""
+        main = self.graph(text, "misuse.c")
+        build(self, [*CC, main, next(model.files[k] for k in ("c", "static-lib") if k in model.files), "-o", self.folder / "misuse"])
         self.assertEqual(subprocess.run([self.folder / "misuse"]).returncode, 0)
+
+    def test_tensors_without_elements_may_be_null(self):
+        for kind in ("c", "static-lib"):
+            with self.subTest(kind):
+                graph = self.graph("svod 1\nvar n in [0, 9]\ninput x: f32[n, 4]\ninput none: f32[0]\noutput y = x + 1\noutput z = none * 2\n", "some.svod")
+                self.codes(SOME, Model(self, graph, "some", emit=(kind, "header")))
+
+    def test_a_plan_that_needs_no_arena_has_one_that_can_be_declared(self):
+        for kind in ("c", "static-lib"):
+            model = Model(self, self.graph("svod 1\ninput x: f32[4]\noutput y = x + 1\n", "small.svod"), "small", emit=(kind, "header"))
+            self.assertRegex(model.files["header"].read_text(), r"SMALL_ARENA_BYTES [1-9]")
+            check(self, program(self, [model]), [model])
+
+    def test_sizes_are_functions_of_the_variables(self):
+        for kind in ("c", "static-lib"):
+            with self.subTest(kind):
+                graph = self.graph("svod 1\nvar n in [0, 9]\nvar m in [1, 5]\ninput x: f32[n, m, 4]\noutput y = x[::2] + 1\noutput z = sum(x)\n", "sized.svod")
+                self.codes(SIZED, Model(self, graph, "sized", emit=(kind, "header")))
+
+    def test_models_with_one_prefix_are_told_apart(self):
+        """Each file calls the model of its own header, or the linker says that two have one name."""
+        scaled = [self.graph(f"svod 1\ninput x: f32[4]\noutput y = x * {k}\n", f"scaled{k}.svod") for k in (2, 3)]
+        for kind in ("c", "static-lib", "shared-lib"):
+            with self.subTest(kind):
+                libraries, sources = [], []
+                for k, graph in zip((2, 3), scaled):
+                    folder = self.folder / f"{kind}{k}"
+                    folder.mkdir()
+                    target = ["--target", "c", "--cc", "none"] if kind == "c" else []
+                    made = folder / {"c": "model.c", "static-lib": "libmodel.a", "shared-lib": f"libmodel{k}.so"}[kind]
+                    self.svodc("compile", graph, *target, "--prefix", "model", "--emit", f"{kind}={made}", "--emit", f"header={folder}/model.h")
+                    if kind == "c":  # as a static library takes it
+                        build(self, [*CC, "-c", made, "-o", folder / "model.o"])
+                        made = folder / "libmodel.a"
+                        build(self, ["ar", "rcs", made, folder / "model.o"])
+                    libraries.append(made)
+                    sources.append(self.graph(CALLER.format(name=f"call{k}", header=f"{folder}/model.h"), f"call{k}.c"))
+                main = self.graph(CALLS, "calls.c")
+                words = [*map(str, (*CC, main, *sources, *libraries, f"-Wl,-rpath,{libraries[0].parent}:{libraries[1].parent}", "-o", self.folder / "calls"))]
+                done = subprocess.run(words, capture_output=True, text=True)
+                if kind == "shared-lib":
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(subprocess.run([self.folder / "calls"]).returncode, 0)
+                else:
+                    self.assertRegex(done.stderr, "multiple definition of .model_run'")
+
+    def test_headers_of_two_models_with_one_prefix_are_an_error(self):
+        for k in (2, 3):
+            self.svodc("compile", self.graph(f"svod 1\ninput x: f32[4]\noutput y = x * {k}\n"), "--prefix", "model", "--emit", f"header={self.folder}/m{k}.h")
+        for twice, said in (("m2.h", ""), ("m3.h", "another model has the prefix model")):
+            main = self.graph(f'#include "m2.h"\n#include "{twice}"\nint main(void) {{ return 0; }}\n', "twice.c")
+            done = subprocess.run([*CC, "-c", main, "-o", self.folder / "o.o"], capture_output=True, text=True)
+            self.assertEqual(done.returncode != 0, said != "")
+            self.assertIn(said, done.stderr)
 
     def test_two_builds_are_the_same_bytes(self):
         files = []
@@ -111,10 +214,11 @@ class Embed(ToolTest):
         self.assertFalse(any(str(self.folder).encode() in data for data in files[0]))
 
     def test_only_the_functions_of_the_header_are_seen(self):
-        Model(self, AVERAGE, "average")
+        model = Model(self, AVERAGE, "average")
         build(self, ["gcc", "-std=c11", "-c", self.folder / "average.c", "-o", self.folder / "a.o"])
         symbols = {line.split()[-1] for line in build(self, ["nm", "-g", self.folder / "a.o"]).splitlines()}
-        self.assertEqual(symbols - {"_GLOBAL_OFFSET_TABLE_"}, {"average_run", "average_reset"})
+        self.assertEqual(symbols - {"_GLOBAL_OFFSET_TABLE_"}, model.functions())
+        self.assertLess({"average_run", "average_reset", "average_arena_bytes"}, symbols)
 
     def test_compilers_of_other_processors_have_no_warning(self):
         needs(self, "clang-19")
@@ -151,6 +255,29 @@ class Embed(ToolTest):
             build(self, [*compiler, "-c", self.graph(headers + '#include "names.h"\n', f"m.{name}"), "-o", self.folder / "m.o"])
         check(self, program(self, [model]), [model])
 
+    def test_c_beside_other_kinds(self):
+        """One command writes what two would: the plan and code of this machine, and C with its header."""
+        graph = self.graph("svod 1\ninput x: f32[37]\noutput y = x * 2 + 1\n", "both.svod")
+        alone, beside = self.folder / "alone", self.folder / "beside"
+        for folder in (alone, beside):
+            folder.mkdir()
+        c = ["--emit", "c={}/m.c", "--emit", "header={}/m.h"]
+        self.svodc("compile", graph, "--cpu", "x86-64", "--target", "c", "--cc", "none", *[w.format(alone) for w in c])
+        self.svodc("compile", graph, "--cpu", "x86-64", "-o", alone / "plan", "--emit", f"obj={alone}/m.o")
+        said = json.loads(self.svodc("compile", graph, "--cpu", "x86-64", "-o", beside / "plan", "--emit", f"obj={beside}/m.o", *[w.format(beside) for w in c],
+                                     "--verify", "--json", "-MF", self.folder / "d").stdout)
+        self.assertEqual(set(said["filesWritten"]), {f"{beside}/m.c", f"{beside}/m.h", f"{beside}/m.o", f"{self.folder}/d",
+                                                     *(f"{beside}/plan/{f.name}" for f in (beside / "plan").iterdir())})
+        for path in (p for p in alone.rglob("*") if p.is_file() and p.suffix != ".h" and p.name != "m.c"):
+            self.assertEqual(path.read_bytes(), (beside / path.relative_to(alone)).read_bytes(), path)
+        self.svodc("compile", graph, "--cpu", "x86-64", "-o", beside / "plan", *[w.format(beside) for w in c])
+        for name in ("m.c", "m.h"):
+            self.assertEqual((alone / name).read_bytes(), (beside / name).read_bytes(), name)
+        self.svodc("compile", graph, "--cpu", "x86-64", *[w.format(beside) for w in c])
+        self.assertEqual((alone / "m.c").read_bytes(), (beside / "m.c").read_bytes())
+        self.svodc("compile", graph, "--cpu", "x86-64", "--target", "c", "-o", self.folder / "p", "--emit", f"obj={beside}/m.o")
+        self.assertEqual((alone / "m.o").read_bytes(), (beside / "m.o").read_bytes())
+
     def test_weights_in_a_section_or_a_file(self):
         Model(self, DIGITS, "digits", words=["--weights", "section=.flash"])
         build(self, ["gcc", "-std=c11", "-c", *WARNINGS, self.folder / "digits.c", "-o", self.folder / "a.o"])
@@ -164,7 +291,8 @@ class Embed(ToolTest):
 
     def test_mistakes(self):
         words = ["compile", DIGITS, "-o", self.folder / "p"]
-        self.fails(2, *words, "--emit", "c", says="--target c")
+        self.fails(2, *words, "--emit", "functions", says="--target c")
+        self.fails(2, *words, "--emit", "c", "--emit", "static-lib", "--emit", "header", says="there are two")
         self.fails(2, *words, "--emit", "header", "--prefix", "a-b", says="identifier")
         self.fails(2, *words, "--emit", "header", "--prefix", "while", says="identifier")
         self.fails(2, *words, "--emit", "header", "--weights", "flash", says="section=NAME")

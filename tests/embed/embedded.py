@@ -115,6 +115,10 @@ class Model:
     def given(self):
         return b"".join(packed(data, PACKED[dtype]) if dtype in PACKED else data for _, dtype, _, data in self.inputs)
 
+    def functions(self):
+        """The names that objects have of what the header declares: plain ones, and those with the tag of the model."""
+        return functions(self.files["header"].read_text())
+
     def caller(self, threads="0"):
         """A function in C that reads the inputs, runs the model and writes the outputs."""
         header = self.files["header"].read_text()
@@ -150,6 +154,10 @@ class Model:
         return "\n".join([f"static int call_{self.prefix}(void) {{", *lines, *before, call, *after, "  return 0;\n}\n"])
 
 
+def functions(header):
+    return {name for pair in re.findall(r"#define (\w+) (\1_[0-9a-f]{16})$", header, re.M) for name in pair}
+
+
 def program(test, models, threads=False, cc=CC, objects=None, name="program"):
     """A program that runs the model which its argument names."""
     text = "".join(f'#include "{m.files["header"].name}"\n' for m in models) + COMMON + (THREADS if threads else "")
@@ -183,4 +191,4 @@ def needs(test, *programs):
             test.skipTest(f"needs {name}")
 
 
-__all__ = ["ROOT", "CC", "WARNINGS", "Model", "ToolTest", "build", "check", "needs", "npy", "program", "re", "run"]
+__all__ = ["ROOT", "CC", "WARNINGS", "Model", "ToolTest", "build", "check", "functions", "needs", "npy", "program", "re", "run"]

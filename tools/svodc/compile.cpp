@@ -1,10 +1,12 @@
 // svodc compile GRAPH -o PLAN
 #include <algorithm>
+#include <set>
 
 #include "arena_limit.h"
 #include "build.h"
 #include "depfile.h"
 #include "emit.h"
+#include "emit_targets.h"
 #include "guilty_pass.h"
 #include "plan/directory.h"
 #include "processors.h"
@@ -54,13 +56,19 @@ std::string plural(size_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-std::vector<std::string> filesWritten(const Compilation& compilation, std::span<const Emission> emissions,
-                                      const Flags& flags) {
+std::vector<std::string> filesWritten(std::span<const EmitPart> parts, const Flags& flags) {
   std::vector<std::string> files;
-  if (!flags.output.empty()) files = filesOfPlan(flags.output, compilation);
-  for (const Emission& e : emissions)
-    for (std::string& path : filesOf(e, compilation)) files.push_back(std::move(path));
+  if (!flags.output.empty()) files = filesOfPlan(flags.output, *parts[0].build.compilation);
+  for (const EmitPart& part : parts)
+    for (const Emission& e : part.emissions)
+      for (std::string& path : filesOf(e, *part.build.compilation)) files.push_back(std::move(path));
   if (const std::string depfile = depfilePath(flags); !depfile.empty()) files.push_back(depfile);
+  return files;
+}
+
+std::set<std::string> filesRead(std::span<const EmitPart> parts) {
+  std::set<std::string> files;
+  for (const EmitPart& part : parts) files.insert(part.build.filesRead.begin(), part.build.filesRead.end());
   return files;
 }
 
@@ -76,23 +84,24 @@ std::string processorsText(const Plan& plan, const Flags& flags) {
   return text + " on " + plan.target.triple;
 }
 
-Status printSummary(const BuildResult& build, std::span<const Emission> emissions, const Flags& flags,
-                    Console& console) {
-  const Compilation& compilation = *build.compilation;
-  const std::string& path = flags.output.empty() ? emissions[0].path : flags.output;
+Status printSummary(std::span<const EmitPart> parts, const Flags& given, Console& console) {
+  const EmitPart& first = parts[0];
+  const Flags& flags = first.request.flags;
+  const Compilation& compilation = *first.build.compilation;
+  const std::string& path = flags.output.empty() ? first.emissions[0].path : flags.output;
   const Plan& plan = compilation.plan;
   const int64_t reused = reusedKernels(compilation);
   if (flags.json) {
+    const std::set<std::string> read = filesRead(parts);
     Document document = describe(Subject{&plan, nullptr, {}, {}}, {});
-    document.sections.insert(
-        document.sections.begin(),
-        Section{"",
-                "",
-                {FactList{{"plan", "plan", path},
-                          {"reusedKernels", "kernels from the cache", reused},
-                          {"native", "for the processor of this machine", isNative(flags)},
-                          {"filesRead", "read", Cell::Words(build.filesRead.begin(), build.filesRead.end())},
-                          {"filesWritten", "written", filesWritten(compilation, emissions, flags)}}}});
+    document.sections.insert(document.sections.begin(),
+                             Section{"",
+                                     "",
+                                     {FactList{{"plan", "plan", path},
+                                               {"reusedKernels", "kernels from the cache", reused},
+                                               {"native", "for the processor of this machine", isNative(flags)},
+                                               {"filesRead", "read", Cell::Words(read.begin(), read.end())},
+                                               {"filesWritten", "written", filesWritten(parts, given)}}}});
     return console.print(toJson(document));
   }
   const std::string from = reused == 0 ? "" : " (" + std::to_string(reused) + " from the cache)";
@@ -156,35 +165,55 @@ Status checkMachine(const Flags& flags) {
               "leave -o out: --emit static-lib=FILE and --emit header=FILE make a function of it");
 }
 
+/// Whether the work stopped where --stop-after says.
+Result<bool> buildPart(EmitPart& part, Console& console, Workplace& place) {
+  const Flags& flags = part.request.flags;
+  SVOD_TRY(part.build, buildGraph(part.request, console, place, false));
+  const Compilation& compilation = *part.build.compilation;
+  SVOD_CHECK(printInsights(compilation, flags, console));
+  if (compilation.log.stopped) return true;
+  SVOD_TRY(const std::optional<Error> large, arenaWarning(compilation.plan, flags.maxArena));
+  if (large) console.warn(*large);
+  if (flags.verify) SVOD_CHECK(verified(part.build, console));
+  return false;
+}
+
+Status writeParts(const Request& request, std::span<const EmitPart> parts, std::span<const Emission> emissions,
+                  const EmbedOptions& embed) {
+  const std::string& output = request.flags.output;
+  std::vector<std::string> results;
+  for (const EmitPart& part : parts) {
+    const Compilation& compilation = *part.build.compilation;
+    SVOD_CHECK(writeEmissions(part.emissions, {compilation, part.build.options, embed, emissions}));
+    for (const Emission& e : part.emissions)
+      if (output.empty()) results.push_back(filesOf(e, compilation)[0]);
+  }
+  if (!output.empty()) {
+    const Compilation& compilation = *parts[0].build.compilation;
+    SVOD_CHECK(writePlanDirectory(output, compilation.plan, compilation.files));
+    results.push_back(output + "/" + kPlanFileName);
+  }
+  return writeDepfile(request, results, filesRead(parts));
+}
+
 }  // namespace
 
 Result<int> runCompile(const Request& request, Console& console) {
   const Flags& flags = request.flags;
   SVOD_CHECK(checkOutput(request));
   SVOD_TRY(const std::vector<Emission> emissions, emissionsOf(request));
-  SVOD_CHECK(checkMachine(flags));
+  SVOD_TRY(std::vector<EmitPart> parts, partsOf(request, emissions));
+  for (const EmitPart& part : parts) SVOD_CHECK(checkMachine(part.request.flags));
   SVOD_CHECK(checkReproducible(flags));
   SVOD_TRY(const EmbedOptions embed, embedOptions(flags));
   if (!flags.maxArena.empty()) SVOD_CHECK(parseBytes(flags.maxArena));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
-  SVOD_TRY(BuildResult build, buildGraph(request, console, *place, false));
-  const Compilation& compilation = *build.compilation;
-  SVOD_CHECK(printInsights(compilation, flags, console));
-  if (compilation.log.stopped) return 0;
-  SVOD_TRY(const std::optional<Error> large, arenaWarning(compilation.plan, flags.maxArena));
-  if (large) console.warn(*large);
-  if (flags.verify) SVOD_CHECK(verified(build, console));
-  SVOD_CHECK(request.interrupts->place([&]() -> Status {
-    SVOD_CHECK(writeEmissions(emissions, {compilation, build.options, embed, emissions}));
-    std::vector<std::string> results;
-    if (flags.output.empty())
-      for (const Emission& e : emissions) results.push_back(filesOf(e, compilation)[0]);
-    else
-      results.push_back(flags.output + "/" + kPlanFileName);
-    if (!flags.output.empty()) SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));
-    return writeDepfile(request, results, build.filesRead);
-  }));
-  SVOD_CHECK(printSummary(build, emissions, flags, console));
+  for (EmitPart& part : parts) {
+    SVOD_TRY(const bool isStopped, buildPart(part, console, *place));
+    if (isStopped) return 0;
+  }
+  SVOD_CHECK(request.interrupts->place([&] { return writeParts(request, parts, emissions, embed); }));
+  SVOD_CHECK(printSummary(parts, flags, console));
   return 0;
 }
 

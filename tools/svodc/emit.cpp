@@ -8,6 +8,7 @@
 #include "data/distinct.h"
 #include "depfile.h"
 #include "emit_cmake.h"
+#include "emit_interface.h"
 #include "emit_kinds.h"
 #include "processors.h"
 #include "support/suggest.h"
@@ -31,24 +32,20 @@ Result<const EmitKind*> kindOf(std::string_view name) {
   return fail(Diag::Usage, "--emit knows no kind '" + std::string(name) + "'", choicesFor(name, names));
 }
 
-/// A folder that was written before, or an empty one.
-bool holdsOnly(const std::string& folder, std::string_view extension) {
+/// The first file of a folder that is of another kind; empty where there is none, and where it cannot be read.
+std::string otherFileIn(const std::string& folder, std::string_view extension) {
   std::error_code error;
+  std::set<std::string> others;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    if (!entry->is_regular_file(error) || entry->path().extension() != extension) return false;
-  return !error;
+    if (!entry->is_regular_file(error) || entry->path().extension() != extension)
+      others.insert(entry->path().filename().string());
+  return others.empty() ? "" : *others.begin();
 }
 
-Status checkProcessors(const EmitKind& kind, const Flags& flags) {
-  const std::string of = kind.hasProcessors ? " of --target " + flags.target : "";
-  Status one = checkOneProcessor(flags, "--emit " + std::string(kind.name) + of,
-                                 "compile once for each; a plan, a pack and a library hold several");
-  if (one || !kind.hasProcessors) return one;
-  if (flags.target != "cpu") return kind.write != nullptr ? Status() : one;  // a function has code for one of them
-  SVOD_TRY(const CpuTarget cpu, cpuTarget(flags));
-  if (cpu.hasElf()) return {};
-  return fail(Diag::Unsupported, "code for WebAssembly cannot tell which processor runs it",
-              "name one in --cpu, and compile once for each");
+/// Such a folder was written before, or is empty.
+bool holdsOnly(const std::string& folder, std::string_view extension) {
+  std::error_code error;
+  return fs::is_directory(folder, error) && otherFileIn(folder, extension).empty();
 }
 
 Status checkPlace(const Emission& e, const Flags& flags) {
@@ -56,12 +53,14 @@ Status checkPlace(const Emission& e, const Flags& flags) {
   if (isInPlan(e.path, flags))
     return fail(Diag::Usage, "'" + e.path + "' of --emit would be a part of the plan", "put it beside the plan");
   std::error_code ignored;
-  if (e.kind->isFolder() && fs::exists(e.path, ignored) &&
-      !(fs::is_directory(e.path, ignored) && holdsOnly(e.path, e.kind->extension)))
+  if (e.kind->isFolder() && fs::exists(e.path, ignored) && !holdsOnly(e.path, e.kind->extension)) {
+    const std::string other = otherFileIn(e.path, e.kind->extension);
     return fail(
         Diag::Io,
-        "cannot write '" + e.path + "': it is no folder, or holds other files than *" + std::string(e.kind->extension),
-        "choose another name, or remove it first");
+        "cannot write '" + e.path + "': it " +
+            (other.empty() ? "is no folder" : "holds '" + other + "' beside *" + std::string(e.kind->extension)),
+        "choose another name, or move that away");
+  }
   return checkFolderOf(e.path);
 }
 
@@ -107,7 +106,47 @@ Status writeOne(const Emission& e, EmitSource from) {
   return holdsChunks(e.path, std::span(&chunk, 1)) ? Status() : writeFileAtomic(e.path, text);
 }
 
+/// Targets whose compilations may stand beside each other: neither has flags that the other does not know.
+bool goTogether(std::string_view a, std::string_view b) {
+  const auto isHost = [](std::string_view target) { return target == "cpu" || target == "c"; };
+  return a == b || (isHost(a) && isHost(b));
+}
+
+/// A header is of the one library that is written with it, whatever the target of that is.
+Status setTargets(std::vector<Emission>& emissions, const std::string& target) {
+  std::string library;
+  for (Emission& e : emissions) {
+    e.target = e.kind->target.empty() ? target : std::string(e.kind->target);
+    const bool isBound = e.kind->name == "functions";  // to the plan or pack beside it
+    if (!goTogether(e.target, target) || (isBound && e.target != target))
+      return fail(Diag::Usage,
+                  "--emit " + std::string(e.kind->name) + " is for --target " + e.target + ", not " + target,
+                  "a plan is for one target: compile once more for the other one");
+    if (!e.kind->isFunction || e.kind->target.empty()) continue;
+    const bool isOther = !library.empty() && library != e.target;
+    if (isOther && std::ranges::any_of(emissions, [](const Emission& h) { return h.kind->name == "header"; }))
+      return fail(Diag::Usage, "--emit header is of one library, and there are two, in C and as machine code",
+                  "compile once for each of them, each with its header");
+    library = e.target;
+  }
+  for (Emission& e : emissions)
+    if (e.kind->name == "header" || e.kind->name == "cmake") e.target = library.empty() ? target : library;
+  return {};
+}
+
 }  // namespace
+
+Status checkProcessors(const EmitKind& kind, const Flags& flags) {
+  const std::string of = kind.hasProcessors ? " of --target " + flags.target : "";
+  Status one = checkOneProcessor(flags, "--emit " + std::string(kind.name) + of,
+                                 "compile once for each; a plan, a pack and a library hold several");
+  if (one || !kind.hasProcessors) return one;
+  if (flags.target != "cpu") return kind.write != nullptr ? Status() : one;  // a function has code for one of them
+  SVOD_TRY(const CpuTarget cpu, cpuTarget(flags));
+  if (cpu.hasElf()) return {};
+  return fail(Diag::Unsupported, "code for WebAssembly cannot tell which processor runs it",
+              "name one in --cpu, and compile once for each");
+}
 
 Result<std::vector<Emission>> emissionsOf(const Request& request) {
   const Flags& flags = request.flags;
@@ -122,15 +161,9 @@ Result<std::vector<Emission>> emissionsOf(const Request& request) {
     if (path.empty() || path == "-")
       return fail(Diag::Usage, "--emit " + std::string(kind->name) + " needs a path",
                   "--emit " + std::string(kind->name) + "=PATH");
-    emissions.push_back({kind, path});
+    emissions.push_back({kind, path, {}});
   }
-  for (const Emission& e : emissions)
-    if (!e.kind->target.empty() && e.kind->target != flags.target)
-      return fail(Diag::Usage,
-                  "--emit " + std::string(e.kind->name) + " is for --target " + std::string(e.kind->target) + ", not " +
-                      flags.target,
-                  "a plan is for one target: compile once more for the other one");
-  for (const Emission& e : emissions) SVOD_CHECK(checkProcessors(*e.kind, flags));
+  SVOD_CHECK(setTargets(emissions, flags.target));
   SVOD_CHECK(checkPlaces(request, emissions));
   return emissions;
 }
@@ -149,7 +182,10 @@ Result<EmbedOptions> embedOptions(const Flags& flags) {
   return options;
 }
 
-Status writeEmissions(std::span<const Emission> emissions, const EmitSource& source) {
+Status writeEmissions(std::span<const Emission> emissions, EmitSource source) {
+  std::string content;
+  if (std::ranges::any_of(emissions, [](const Emission& e) { return e.kind->isFunction; }))
+    source.content = content = contentOf(source.compilation);
   for (const Emission& e : emissions)
     SVOD_CHECK(e.kind->isFolder() ? writeFolder(e, source.compilation) : writeOne(e, source));
   return {};

@@ -18,6 +18,7 @@ struct EmitSource {
   const CompileOptions& options;
   const EmbedOptions& embed;
   std::span<const Emission> emissions;  // all that there will be
+  std::string_view content = {};        // a digest of the compilation, for kinds that are functions
   std::string_view path = {};           // of the file that is made
 };
 
@@ -30,6 +31,7 @@ struct EmitKind {
   Status (*write)(const std::string& path, const EmitSource&) = nullptr;  // or what writes the plan itself
   bool isPlan = false;                                                    // a folder like that of -o
   bool hasProcessors = false;                                             // code for all of --cpu, or none
+  bool isFunction = false;                                                // the whole plan as one, or its header
 
   bool isFolder() const { return text != nullptr; }
   bool needsForms() const { return write == nullptr; }  // of kernels, which are compiled anew for it
@@ -38,11 +40,15 @@ struct EmitKind {
 struct Emission {
   const EmitKind* kind = nullptr;
   std::string path;
+  std::string target;  // of the compilation that it is made of
 };
 
 /// What --emit asks for. To be called before work starts. Errors: Usage for unknown kinds, paths over other files and
 /// targets without such code; Io where something else stands.
 Result<std::vector<Emission>> emissionsOf(const Request& request);
+
+/// Errors: Usage where --cpu names several processors and `kind` has code for one, with these flags.
+Status checkProcessors(const EmitKind& kind, const Flags& flags);
 
 /// Whether CompileOptions::keepForms is needed for what --emit asks for.
 bool needsForms(const Flags& flags);
@@ -52,7 +58,7 @@ Result<EmbedOptions> embedOptions(const Flags& flags);
 
 /// Writes all of them. Files that hold the same bytes are left alone. Errors: Unsupported where there is no kernel for
 /// an object, or the plan needs the runtime; Usage for names; Io.
-Status writeEmissions(std::span<const Emission> emissions, const EmitSource& source);
+Status writeEmissions(std::span<const Emission> emissions, EmitSource source);
 
 /// The paths of the files of a plan in the folder `path`, and of an emission.
 std::vector<std::string> filesOfPlan(const std::string& path, const Compilation& compilation);

@@ -6,6 +6,7 @@
 #include "embed/function_table.h"
 #include "embed/llvm_driver.h"
 #include "emit_cmake.h"
+#include "emit_interface.h"
 #include "emit_variants.h"
 #include "plan/contents.h"
 #include "plan/pack.h"
@@ -61,7 +62,7 @@ Result<std::string> objectOfKernels(const EmitSource& from) {
 }
 
 Result<std::string> header(const EmitSource& from) {
-  SVOD_TRY(const Interface made, interfaceOf(from.compilation.plan, from.embed));
+  SVOD_TRY(const Interface made, taggedInterface(from));
   return headerText(from.compilation.plan, made);
 }
 
@@ -83,7 +84,7 @@ Result<EmbedParts> partsOf(const EmitSource& from, const std::string& kind) {
 
 Result<std::string> portableFile(const EmitSource& from) {
   SVOD_TRY(const EmbedParts parts, partsOf(from, "c"));
-  SVOD_TRY(const Interface made, interfaceOf(from.compilation.plan, from.embed));
+  SVOD_TRY(const Interface made, taggedInterface(from));
   return fileText(from.compilation.plan, made, parts);
 }
 
@@ -114,7 +115,7 @@ Result<std::string> objectOfPlan(const EmitSource& from, const Interface& made) 
 }
 
 Result<std::string> library(const EmitSource& from) {
-  SVOD_TRY(const Interface made, interfaceOf(from.compilation.plan, from.embed));
+  SVOD_TRY(const Interface made, taggedInterface(from));
   SVOD_TRY(const std::string object, objectOfPlan(from, made));
   return staticLibrary(object, made.prefix + ".o");
 }
@@ -123,7 +124,7 @@ Result<std::string> sharedLibrary(const EmitSource& from) {
   if (!cpuOf(from).hasElf())
     return fail(Diag::Unsupported, "WebAssembly has no shared libraries that programs link",
                 "--emit static-lib=FILE makes a library of it");
-  SVOD_TRY(const Interface made, interfaceOf(from.compilation.plan, from.embed));
+  SVOD_TRY(const Interface made, taggedInterface(from));
   SVOD_TRY(const std::string object, objectOfPlan(from, made));
   return from.options.linker->linkLibrary(object, std::filesystem::path(from.path).filename().string());
 }
@@ -151,13 +152,15 @@ constexpr EmitKind kKinds[] = {
     {"llvm-ir", "a folder with the LLVM IR of each kernel, as it is before LLVM's passes", "cpu", ".ll",
      &CompiledKernel::source},
     {"llvm-bc", "a folder with the same as bitcode", "cpu", ".bc", &CompiledKernel::bitcode},
-    {"c", "one file of C with the whole plan as a function", "c", "", nullptr, portableFile, ".c"},
+    {"c", "one file of C with the whole plan as a function", "c", "", nullptr, portableFile, ".c", nullptr, false,
+     false, true},
     {"functions", "the kernels as one file of C, with their table for svod_plan_load_static", "c", "", nullptr,
      functionTable, ".functions.c"},
     {"static-lib", "a static library with the whole plan as a function", "cpu", "", nullptr, library, ".a", nullptr,
-     false, true},
-    {"shared-lib", "the same as a shared library", "cpu", "", nullptr, sharedLibrary, ".so", nullptr, false, true},
-    {"header", "the header of that function", "", "", nullptr, header, ".h", nullptr, false, true},
+     false, true, true},
+    {"shared-lib", "the same as a shared library", "cpu", "", nullptr, sharedLibrary, ".so", nullptr, false, true,
+     true},
+    {"header", "the header of that function", "", "", nullptr, header, ".h", nullptr, false, true, true},
     {"cmake", "a file for include(), which makes a target of the library", "", "", nullptr, cmakeFragment, ".cmake",
      nullptr, false, true},
 };

@@ -1,0 +1,13 @@
+// The interface of a plan that is built into a program, with the tag that tells its functions from those of others.
+#pragma once
+#include "emit.h"
+
+namespace svod {
+
+/// A digest of everything that decides what the functions of a plan compute: the manifest, code and weights.
+std::string contentOf(const Compilation& compilation);
+
+/// What the header and the objects of one command agree on. Errors: as those of interfaceOf.
+Result<Interface> taggedInterface(const EmitSource& from);
+
+}  // namespace svod

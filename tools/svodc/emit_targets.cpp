@@ -1,0 +1,42 @@
+#include "emit_targets.h"
+
+#include <algorithm>
+
+namespace svod {
+
+namespace {
+
+/// The flags of a part that is for another target than --target. Nothing of it is loaded unless --verify runs it, so
+/// that C needs no compiler.
+Flags flagsFor(const std::string& target, const Flags& given) {
+  Flags flags = given;
+  flags.target = target;
+  flags.cc = target == "c" && !given.verify ? "none" : "";
+  flags.output.clear();
+  return flags;
+}
+
+}  // namespace
+
+Result<std::vector<EmitPart>> partsOf(const Request& request, std::span<const Emission> emissions) {
+  const Flags& flags = request.flags;
+  std::vector<std::string> targets;
+  if (!flags.output.empty() || emissions.empty()) targets.push_back(flags.target);
+  for (const Emission& e : emissions)
+    if (std::ranges::find(targets, e.target) == targets.end()) targets.push_back(e.target);
+  std::vector<EmitPart> parts;
+  for (const std::string& target : targets) {
+    EmitPart& part = parts.emplace_back(EmitPart{request, {}});
+    if (target != flags.target) part.request.flags = flagsFor(target, flags);
+    part.request.flags.emit.clear();
+    for (const Emission& e : emissions) {
+      if (e.target != target) continue;
+      part.emissions.push_back(e);
+      part.request.flags.emit.push_back(std::string(e.kind->name) + "=" + e.path);
+      SVOD_CHECK(checkProcessors(*e.kind, part.request.flags));
+    }
+  }
+  return parts;
+}
+
+}  // namespace svod
