@@ -25,10 +25,10 @@ class Fuser {
   Fusion run() {
     for (const Bf16Product& dot : dots_) s_.dotOperands.insert({dot.a.id(), dot.b.id()});
     do {
-      s_.costs.measure(s_.order, s_.isIndexMath, s_.isCut);
+      s_.costs.forget();
       do walk();
       while (refuseRowsWithoutProduct() || refuseDots());
-    } while (cutLargeKernels(s_.order, [this](UOp n) { return hasBuffer(n); }, options_.uncut, s_.isCut));
+    } while (cutLargeKernels(s_.order, s_.dag, [this](UOp n) { return hasBuffer(n); }, options_.uncut, s_.isCut));
     Fusion fusion{kept_, {}, {}};
     for (UOp n : s_.order)
       if (auto made = made_.find(n.id()); made != made_.end()) {

@@ -1,5 +1,8 @@
 #include "schedule/fuse_costs.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "tensor/nodes.h"
 #include "tensor/work.h"
 
@@ -7,31 +10,64 @@ namespace svod {
 
 using parameters::kCachedRecompute, parameters::kCachedWork;
 
-void FusionCosts::measure(std::span<const UOp> order, const std::vector<bool>& isIndexMath,
-                          const std::vector<bool>& isCut) {
-  for (UOp n : order) {
-    double& sum = work_[n.id()] = isStorage(n) ? kLoadCost : isIndexMath[n.id()] ? 0 : work(n);
-    if (isStorage(n) || isIndexMath[n.id()]) continue;
-    for (UOp s : n.src())
-      sum += isCut[s.id()] || hasOwnKernel(s.op()) || s.op() == Op::Reduce ? kLoadCost : work_[s.id()];
+namespace {
+
+constexpr size_t kMostItems = 256;  // an element of more is dear, whatever else it takes
+
+}  // namespace
+
+bool FusionCosts::endsReduction() const {
+  const std::span<const ElementDag::Item> items = dag_.items();
+  const auto isEnd = [&](const ElementDag::Item& item) {
+    return item.isLeaf && item.node.op() == Op::Reduce && dag_.isReadOnce(item);
+  };
+  if (std::ranges::none_of(items, isEnd)) return false;
+  std::vector<uint32_t> order(items.size());  // readers before what they read
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, std::greater(), [&](uint32_t i) { return items[i].node.id(); });
+  std::vector<int> reads(items.size());  // by values that nothing else reads
+  for (uint32_t i : order) {
+    if (i != 0 && reads[i] != readers_.count(items[i].node)) continue;
+    if (isEnd(items[i])) return true;
+    for (uint32_t operand : dag_.operands(items[i])) ++reads[operand];
   }
+  return false;
 }
 
-KeepOrFuse FusionCosts::weigh(UOp n, const FusionUses& uses) const {
+const FusionCosts::Element& FusionCosts::elementOf(UOp n) {
+  Element& element = elements_[n.id()];
+  if (element.work >= 0) return element;
+  const auto isRead = [&](UOp s) {
+    return isStorage(s) || isCut_[s.id()] || hasOwnKernel(s.op()) || s.op() == Op::Reduce || isIndexMath_[s.id()];
+  };
+  dag_.find({&n, 1}, isRead, kMostItems);
+  element.work = 0;
+  for (const ElementDag::Item& item : dag_.items())
+    if (!isIndexMath_[item.node.id()]) element.work += item.isLeaf ? kLoadCost : work(item.node);
+  element.endsReduction = endsReduction();
+  return element;
+}
+
+KeepOrFuse FusionCosts::weigh(UOp n, const FusionUses& uses) {
   const std::span<const Use> all = uses.of(n);
-  double elements = static_cast<double>(n.maxNumel()), total = 0, each = work_[n.id()];
-  bool oneKernel = true, isStored = false;
+  const double elements = static_cast<double>(n.maxNumel()), each = ofElement(n);
+  double total = 0;
+  bool oneKernel = true, isStored = false, isInWindows = false;
   for (const Use& use : all) {
     total += uses.evaluations(use) * uses.repetitions(n, use);
     oneKernel &= use.root == all[0].root;
     isStored |= uses.isRootUse(n, use);
+    isInWindows |= uses.isInWindows(use);
   }
+  // Either a reduction that is read so is kept or, in its place, this value.
+  const bool endsReduction = (isInWindows || (all.size() == 1 && total > elements)) && elementOf(n).endsReduction;
   KeepOrFuse cost{total * each, elements * (each + kStoreCost) + total * kLoadCost + kLaunch};
-  cost.isOnce = all.size() == 1 && total <= elements;
-  cost.isCached = oneKernel && total <= kCachedRecompute * elements && each <= kCachedWork;
+  if (endsReduction) cost.fuse += elements * kStoreCost + kLaunch, cost.keep -= elements * kLoadCost;
+  cost.isOnce = all.size() == 1 && total <= elements && !endsReduction;
+  cost.isCached = oneKernel && !endsReduction && total <= kCachedRecompute * elements && each <= kCachedWork;
   if (cost.isOnce || cost.isCached) return cost;
   cost.isKeepCheaper = isStored ? (total - elements) * kLoadCost < (total - elements) * each  // an output anyway
-                                : cost.keep < cost.fuse;
+                                : cost.keep < cost.fuse || (endsReduction && cost.keep == cost.fuse);
   return cost;
 }
 

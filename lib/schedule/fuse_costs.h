@@ -3,7 +3,9 @@
 #include <span>
 #include <vector>
 
+#include "schedule/element_dag.h"
 #include "schedule/fuse_uses.h"
+#include "tensor/nodes.h"
 
 namespace svod {
 
@@ -17,19 +19,34 @@ struct KeepOrFuse {
 
 class FusionCosts {
  public:
-  explicit FusionCosts(size_t ids) : work_(ids) {}
-
-  /// Arithmetic for one element of each value when everything below it, down to reductions, is computed in place.
-  /// `order` is topological; by node id: what every kernel computes for itself, and what is kept for the size of its
+  /// `order` has all nodes. By node id: what every kernel computes for itself, and what is kept for the size of its
   /// kernel.
-  void measure(std::span<const UOp> order, const std::vector<bool>& isIndexMath, const std::vector<bool>& isCut);
-  double ofElement(UOp n) const { return work_[n.id()]; }
+  FusionCosts(std::span<const UOp> order, ElementDag& dag, const std::vector<bool>& isIndexMath,
+              const std::vector<bool>& isCut)
+      : readers_(order), dag_(dag), isIndexMath_(isIndexMath), isCut_(isCut), elements_(isCut.size()) {}
+
+  /// What is cut has changed.
+  void forget() { elements_.assign(elements_.size(), {}); }
+
+  /// Arithmetic for one element of a value when everything below it, down to reductions, is computed in place.
+  double ofElement(UOp n) { return elementOf(n).work; }
 
   /// Computing the value where it is read, against storing and loading it.
-  KeepOrFuse weigh(UOp n, const FusionUses& uses) const;
+  KeepOrFuse weigh(UOp n, const FusionUses& uses);
 
  private:
-  std::vector<double> work_;  // by node id
+  struct Element {
+    double work = -1;            // negative: not known yet
+    bool endsReduction = false;  // nothing else reads some reduction, so that either of the two is kept
+  };
+  const Element& elementOf(UOp n);
+  /// Of the DAG found last: it reads each element of some reduction once, and nothing else reads that.
+  bool endsReduction() const;
+
+  const Readers readers_;
+  ElementDag& dag_;
+  const std::vector<bool>&isIndexMath_, &isCut_;
+  std::vector<Element> elements_;  // by node id
 };
 
 }  // namespace svod

@@ -29,7 +29,7 @@ std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, cons
     const int64_t extent = most(n.shape()[axis]);
     const auto sweeps = [&](const Use& use) {
       const IndexToken& token = tokens[use.index[axis]];
-      return token.isCounter && token.reduceExtent == static_cast<double>(extent);
+      return token.isCounter && tokens.reduceExtent({&use.index[axis], 1}) == static_cast<double>(extent);
     };
     if (std::ranges::all_of(uses, sweeps)) {
       plan.axes.push_back(static_cast<int>(axis)), row *= extent;

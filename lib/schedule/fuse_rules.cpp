@@ -151,7 +151,8 @@ std::string_view toText(Fate fate) {
 
 FusionState::FusionState(UOp sink, const GraphMachine& machine)
     : machine(machine), order(toposort(sink)), isIndexMath(indexMath(order, idsBelow(order))),
-      isCut(isIndexMath.size()), uses(isIndexMath.size()), costs(isIndexMath.size()) {}
+      isCut(isIndexMath.size()), uses(isIndexMath.size()), dag(isIndexMath.size(), isIndexMath),
+      costs(order, dag, isIndexMath, isCut) {}
 
 void FusionState::beginWalk() {
   uses.clear();

@@ -32,6 +32,7 @@ struct FusionState {
   std::vector<bool> isIndexMath;  // by node id: every kernel computes these for itself
   std::vector<bool> isCut;        // by node id: kept, as its kernel would be too large
   FusionUses uses;
+  ElementDag dag;
   FusionCosts costs;
   std::set<uint32_t> isOperand;             // values that kinds with kernels of their own read whole
   std::set<uint32_t> dotOperands;           // bf16 that dot product instructions take as it is

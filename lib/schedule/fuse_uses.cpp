@@ -67,10 +67,12 @@ double FusionUses::repetitions(UOp n, const Use& use) const {
   return count;
 }
 
+bool FusionUses::isInWindows(const Use& use) const {
+  return std::ranges::any_of(use.index, [&](TokenId id) { return tokens_[id].reduced && !tokens_[id].isCounter; });
+}
+
 double FusionUses::elementsRead(const Use& use) const {
-  double count = extent(use, tokens_.axesOf(use));
-  for (TokenId id : use.index) count *= tokens_[id].reduceExtent;
-  return count;
+  return extent(use, tokens_.axesOf(use)) * tokens_.reduceExtent(use.index);
 }
 
 double FusionUses::evaluations(const Use& use) const {

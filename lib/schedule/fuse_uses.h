@@ -41,6 +41,8 @@ class FusionUses {
 
   /// The use is that of the kernel for the value itself.
   bool isRootUse(UOp n, const Use& use) const { return rootShape(use) == n && !use.inReduce; }
+  /// Some index is made of the counter of a reduce axis and of other things, or comes from data.
+  bool isInWindows(const Use& use) const;
   /// How many different elements this use reads, counting one again for every step of a reduction.
   double elementsRead(const Use& use) const;
   /// Iterations of the loops around the kernel that `n` is no part of: it is computed again in each.

@@ -3,9 +3,81 @@
 #include <algorithm>
 #include <ranges>
 
+#include "schedule/fuse_uses.h"
 #include "tensor/nodes.h"
 
 namespace svod {
+
+namespace {
+
+/// What a kernel computes for one element, grown from what it reads to its result.
+class KernelSize {
+ public:
+  KernelSize(const ElementDag& dag, const std::set<uint32_t>& uncut, std::vector<bool>& isCut)
+      : dag_(dag), uncut_(uncut), isCut_(isCut), sizes_(dag.items().size()), isRead_(sizes_.size()) {}
+
+  bool cut() {
+    if (isSmall()) return false;
+    std::vector<uint32_t> order(dag_.items().size());  // operands are made before what reads them
+    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::sort(order, {}, [this](uint32_t i) { return std::pair(dag_.items()[i].node.id(), i); });
+    for (uint32_t i : order) visit(i);
+    return found_;
+  }
+
+ private:
+  struct Size {
+    std::vector<uint32_t> below;  // numbers of ops and leaves, ascending
+    SizeLimit count = {0, 0, 0, 0};
+  };
+
+  /// All of it together breaks no limit.
+  bool isSmall() const {
+    SizeLimit all{0, 0, static_cast<int>(dag_.items().size()), 0};
+    for (const ElementDag::Item& item : dag_.items()) {
+      ++(item.isLeaf ? all.leaves : all.ops);
+      all.regroupings += !item.isLeaf && regroups(item.node);
+    }
+    return kMaxReduce.admits(all) && kMaxElementwise.admits(all);
+  }
+
+  void visit(uint32_t number) {
+    const ElementDag::Item& item = dag_.items()[number];
+    Size& size = sizes_[number];
+    if (!item.isLeaf) size = inlined(number);
+    const SizeLimit& limit = item.node.op() == Op::Reduce ? kMaxReduce : kMaxElementwise;
+    const bool tooLarge = !uncut_.contains(item.node.id()) && !limit.admits(size.count);
+    if (tooLarge && !isCut_[item.node.id()]) isCut_[item.node.id()] = found_ = true;
+    isRead_[number] = item.isLeaf || tooLarge;
+    if (isRead_[number]) size = {{number}, {0, 1, 1, 0}};
+  }
+
+  Size inlined(uint32_t number) const {
+    const UOp node = dag_.items()[number].node;
+    Size size;
+    for (uint32_t operand : dag_.operands(dag_.items()[number])) {
+      const Size& below = sizes_[operand];
+      std::vector<uint32_t> both;
+      both.reserve(size.below.size() + below.below.size() + 1);
+      std::ranges::set_union(size.below, below.below, std::back_inserter(both));
+      size.below = std::move(both);
+      size.count.depth = std::max(size.count.depth, below.count.depth + 1);
+      size.count.regroupings = std::max(size.count.regroupings, below.count.regroupings + regroups(node));
+    }
+    if (isElementwise(node.op())) size.below.insert(std::ranges::upper_bound(size.below, number), number);
+    for (uint32_t i : size.below) ++(isRead_[i] ? size.count.leaves : size.count.ops);
+    return size;
+  }
+
+  const ElementDag& dag_;
+  const std::set<uint32_t>& uncut_;
+  std::vector<bool>& isCut_;
+  std::vector<Size> sizes_;   // by item
+  std::vector<bool> isRead_;  // by item: a leaf, or cut
+  bool found_ = false;
+};
+
+}  // namespace
 
 bool regroups(UOp n) {
   auto isWide = [](UOp dim) { return !dim.isConst(1); };
@@ -13,26 +85,20 @@ bool regroups(UOp n) {
          !std::ranges::equal(n.shape() | std::views::filter(isWide), n.src(0).shape() | std::views::filter(isWide));
 }
 
-bool cutLargeKernels(std::span<const UOp> order, const std::function<bool(UOp)>& hasBuffer,
+bool cutLargeKernels(std::span<const UOp> order, ElementDag& dag, const std::function<bool(UOp)>& hasBuffer,
                      const std::set<uint32_t>& uncut, std::vector<bool>& isCut) {
-  constexpr SizeLimit kBuffer = {0, 1, 1, 0};
-  std::vector<SizeLimit> sizes(isCut.size());
   bool found = false;
+  const auto isRead = [&](UOp n) { return isStorage(n) || hasBuffer(n); };
+  const auto cut = [&](UOp value) {
+    dag.find({&value, 1}, isRead);
+    found |= KernelSize(dag, uncut, isCut).cut();
+  };
   for (UOp n : order) {
-    SizeLimit& size = sizes[n.id()];
-    size = kBuffer;
     if (isStorage(n)) continue;
-    SizeLimit inlined{isElementwise(n.op()), 0, 0, 0};
-    for (UOp s : n.src()) {
-      inlined.ops += sizes[s.id()].ops, inlined.leaves += sizes[s.id()].leaves;
-      inlined.depth = std::max(inlined.depth, sizes[s.id()].depth + 1);
-      inlined.regroupings = std::max(inlined.regroupings, sizes[s.id()].regroupings + regroups(n));
-    }
-    const SizeLimit& limit = n.op() == Op::Reduce ? kMaxReduce : kMaxElementwise;
-    const bool tooLarge = !uncut.contains(n.id()) && !limit.admits(inlined);
-    found |= tooLarge && !isCut[n.id()] && n.op() != Op::Sink;
-    if (tooLarge) isCut[n.id()] = true;
-    if (!tooLarge && !hasBuffer(n)) size = inlined;
+    if (hasBuffer(n)) cut(n);
+    if (n.op() != Op::Store && !hasOwnKernel(n.op())) continue;
+    for (UOp s : n.src())  // a kernel of their own computes these, where they are not kept
+      if (!isRead(s)) cut(s);
   }
   return found;
 }

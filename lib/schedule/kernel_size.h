@@ -5,12 +5,13 @@
 #include <span>
 #include <vector>
 
-#include "ir/graph.h"
+#include "schedule/element_dag.h"
 
 namespace svod {
 
-/// Reductions are the better places to cut: their results are smaller than what they read. `regroupings` bounds what
-/// one path divides and multiplies indices, which no rule may be able to undo.
+/// Reductions are the better places to cut: their results are smaller than what they read. Values count once for every
+/// index that they are read at. `regroupings` bounds what one path divides and multiplies indices, which no rule may be
+/// able to undo.
 struct SizeLimit {
   int ops, leaves, depth, regroupings;
   bool admits(const SizeLimit& size) const {
@@ -24,7 +25,7 @@ bool regroups(UOp node);
 
 /// Marks values of `order`, which is topological, at which a kernel has grown too large; false when there are none.
 /// `hasBuffer` says what is read from one. Values whose ids are in `uncut` are never marked.
-bool cutLargeKernels(std::span<const UOp> order, const std::function<bool(UOp)>& hasBuffer,
+bool cutLargeKernels(std::span<const UOp> order, ElementDag& dag, const std::function<bool(UOp)>& hasBuffer,
                      const std::set<uint32_t>& uncut, std::vector<bool>& isCut);
 
 }  // namespace svod

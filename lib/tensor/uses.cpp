@@ -18,6 +18,13 @@ TokenId TokenTable::make(std::vector<int64_t> key, IndexToken token) {
   return it->second;
 }
 
+TokenId TokenTable::reduceAxis(uint32_t node, int axis, double extent) {
+  const auto number = static_cast<int>(extents_.size());
+  const TokenId id = make({2, node, axis}, {{}, {number}, true, true});
+  if (tokens_[static_cast<size_t>(id)].reduces[0] == number) extents_.push_back(extent);
+  return id;
+}
+
 TokenId TokenTable::derive(std::vector<int64_t> key, std::span<const TokenId> from, bool fromData) {
   IndexToken token;
   token.reduced = fromData;
@@ -26,7 +33,7 @@ TokenId TokenTable::derive(std::vector<int64_t> key, std::span<const TokenId> fr
     const IndexToken& t = (*this)[id];
     key.push_back(id);
     token.axes = unite(token.axes, t.axes);
-    token.reduceExtent *= t.reduceExtent;
+    token.reduces = unite(token.reduces, t.reduces);
     token.reduced |= t.reduced;
   }
   return make(std::move(key), std::move(token));
@@ -36,6 +43,14 @@ std::vector<int> TokenTable::axesOf(const Use& use) const {
   std::vector<int> axes;
   for (TokenId id : use.index) axes = unite(axes, (*this)[id].axes);
   return axes;
+}
+
+double TokenTable::reduceExtent(std::span<const TokenId> index) const {
+  std::vector<int> reduces;
+  for (TokenId id : index) reduces = unite(reduces, (*this)[id].reduces);
+  double count = 1;
+  for (int number : reduces) count *= extents_[static_cast<size_t>(number)];
+  return count;
 }
 
 namespace {

@@ -14,10 +14,10 @@ namespace svod {
 
 /// How one index of a value depends on the axes of the kernel that reads it.
 struct IndexToken {
-  std::vector<int> axes;    // of the kernel, ascending
-  double reduceExtent = 1;  // product of the reduce axes it runs over
-  bool reduced = false;     // runs over a reduce axis or comes from data
-  bool isCounter = false;   // is the counter of one reduce axis
+  std::vector<int> axes = {};     // of the kernel, ascending
+  std::vector<int> reduces = {};  // numbers of the reduce axes it runs over, ascending
+  bool reduced = false;           // runs over a reduce axis or comes from data
+  bool isCounter = false;         // is the counter of one reduce axis
 };
 
 using TokenId = int;
@@ -36,18 +36,21 @@ class TokenTable {
  public:
   TokenId zero() { return make({0}, {}); }
   TokenId rootAxis(uint32_t root, int axis) { return make({1, root, axis}, {{axis}}); }
-  TokenId reduceAxis(uint32_t node, int axis, double extent) { return make({2, node, axis}, {{}, extent, true, true}); }
+  TokenId reduceAxis(uint32_t node, int axis, double extent);
   /// A function, named by `key`, of other tokens.
   TokenId derive(std::vector<int64_t> key, std::span<const TokenId> from, bool fromData = false);
   const IndexToken& operator[](TokenId id) const { return tokens_[static_cast<size_t>(id)]; }
   /// The axes of the kernel that the indices of a use depend on, ascending.
   std::vector<int> axesOf(const Use& use) const;
+  /// How often a use runs over reduce axes, each of them once, however many of its indices depend on it.
+  double reduceExtent(std::span<const TokenId> index) const;
 
  private:
   TokenId make(std::vector<int64_t> key, IndexToken token);
 
   std::map<std::vector<int64_t>, TokenId> ids_;
   std::vector<IndexToken> tokens_;
+  std::vector<double> extents_;  // of reduce axes, by number
 };
 
 /// Both lists in one; all three are ascending and hold each number once.

@@ -22,13 +22,16 @@ constexpr GraphGpu kGpu = {67584, 3350, 29652, 308340, 256, 8};
 constexpr const char* kAttention =
     "input q: f32[8, 512, 64]\ninput k: f32[8, 512, 64]\ninput v: f32[8, 512, 64]\noutput y = attention(q, k, v)";
 
+#define SVOD_LEVEL(next, a)                                                                          \
+  next " = " a " * " a " + sin(" a ") * cos(" a ") + tan(" a ") + exp(" a ") + sqrt(" a ") + log(" a \
+       ")"                                                                                           \
+       " + sigmoid(" a ") + tanh(" a ") + erf(" a ") + atan(" a ")\n"
+constexpr const char* kLongChain =
+    "input x: f32[64]\n" SVOD_LEVEL("a", "x") SVOD_LEVEL("b", "a") SVOD_LEVEL("c", "b") SVOD_LEVEL("output y", "c");
+#undef SVOD_LEVEL
+
 const RuleCase kCases[] = {
-    {"its kernel would be too large",
-     "input x: f32[64]\na = exp(x) + exp(x * 2) + exp(x * 3) + exp(x * 4) + exp(x * 5) + exp(x * 6) + exp(x * 7)\n"
-     "b = a * a + sin(a) * cos(a) + tan(a) + a * a * a + exp(a) + sqrt(a) + log(a) + sigmoid(a) + tanh(a) + erf(a)\n"
-     "c = b * b + sin(b) * cos(b) + tan(b) + b * b * b + exp(b) + sqrt(b) + log(b) + sigmoid(b) + tanh(b) + erf(b)\n"
-     "d = c * c + sin(c) * cos(c) + tan(c) + c * c * c + exp(c) + sqrt(c) + log(c) + sigmoid(c) + tanh(c) + erf(c)\n"
-     "output y = d * d + sin(d) * cos(d) + tan(d) + d * d * d + exp(d) + sqrt(d) + log(d) + sigmoid(d) + tanh(d)"},
+    {"its kernel would be too large", kLongChain},
     {"no element of it is computed twice", "input x: f32[4, 64]\noutput y = softmax(x)"},
     {"reductions of its kernel sweep over its rows", kAttention},
     {"products with tiles of their own take less time than its rows in one kernel", kAttention, Numerics::Contract,
