@@ -8,6 +8,8 @@ using namespace svod;
 namespace {
 
 const char* textAt(svod_instance* instance, size_t index, std::vector<std::string> (Device::*textsOf)() const) {
+  const InstanceCall call(instance);
+  if (!call) return nullptr;
   const auto devices = instance->inner->owned();
   for (DeviceId id = 0; id < devices.size(); id++) {
     if (devices[id] == nullptr) continue;
@@ -36,6 +38,9 @@ const char* svod_instance_note(svod_instance* instance, size_t index) {
 int svod_list_devices(const char* kind, const svod_device_option* options, size_t count, char* text, size_t room,
                       svod_error* error) {
   return guard(error, [&]() -> Status {
+    SVOD_CHECK(checkPointer(kind, "the kind of devices"));
+    SVOD_CHECK(checkArray(options, count, "the array of options"));
+    SVOD_CHECK(checkArray(text, room, "the place for the text"));
     SVOD_TRY(const std::unique_ptr<DeviceDriver> driver, findDriver(kind));
     if (driver == nullptr)
       return fail(Diag::NoDevice, says({"devices of kind '", kind, "' have no driver here"}),

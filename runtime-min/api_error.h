@@ -11,15 +11,50 @@ int report(const Error& from, svod_error* to);
 void copyText(char* to, size_t room, std::string_view text);
 
 Status checkIndex(size_t index, size_t count, const char* what);
+/// The same of what has names in a plan, which are told.
+Status checkPort(const LoadedPlan& loaded, svod_kind kind, size_t index);
+/// `what` is for people.
+Status checkPointer(const void* pointer, const char* what);
+/// `count` elements can be there.
+Status checkArray(const void* pointer, size_t count, const char* what);
 
-/// The caller may use the instance: no submitted run does.
-Status checkIdle(const svod_instance* instance);
+/// One call for an instance, which belongs to it from here to the end of the scope. A thread that a forked child does
+/// not have is in no call there.
+class InstanceCall {
+ public:
+  /// Errors: Usage for a null pointer, another call on any thread, or a submitted run; DeviceFailure in a forked child
+  /// where the instance has devices.
+  explicit InstanceCall(const svod_instance* instance) : instance_(instance), refused_(enter()) {}
+  ~InstanceCall() {
+    if (hasEntered_) instance_->inside.store(0, std::memory_order_release);
+  }
+  InstanceCall(const InstanceCall&) = delete;
+  InstanceCall& operator=(const InstanceCall&) = delete;
+  explicit operator bool() const { return refused_ == Refused::No; }
+  int report(svod_error* to) const;
+
+ private:
+  enum class Refused : uint8_t { No, Null, Busy, Submitted, Forked };
+  Refused enter();
+
+  const svod_instance* instance_;
+  bool hasEntered_ = false;
+  Refused refused_;
+};
 
 /// Runs `body`, which returns a Status.
 template <class Body>
 int guard(svod_error* error, Body body) noexcept {
   const Status status = body();
   return status ? 0 : report(status.error(), error);
+}
+
+/// The same for an instance that nobody else is using: `body` gets its Instance.
+template <class Body>
+int guardInstance(svod_instance* instance, svod_error* error, Body body) noexcept {
+  const InstanceCall call(instance);
+  if (!call) return call.report(error);
+  return guard(error, [&] { return body(*instance->inner); });
 }
 
 }  // namespace svod

@@ -1,5 +1,5 @@
 // The C interface of profiles and traces.
-#include "runtime-min/handles.h"
+#include "runtime-min/api_error.h"
 
 namespace {
 
@@ -23,7 +23,8 @@ StepNames namesOf(const Plan& plan, StepId step) {
 extern "C" {
 
 size_t svod_profile_count(const svod_instance* instance) {
-  if (!instance->inner->run().profile().on()) return 0;
+  const InstanceCall call(instance);
+  if (!call || !instance->inner->run().profile().on()) return 0;
   const Program& program = instance->inner->loaded().program();
   size_t count = 0;
   for (StepId step = 0; step < program.steps.size(); step++) count += isListed(program, step);
@@ -31,6 +32,8 @@ size_t svod_profile_count(const svod_instance* instance) {
 }
 
 int svod_profile_get(const svod_instance* instance, size_t index, svod_profile_record* record) {
+  const InstanceCall call(instance);
+  if (!call || record == nullptr) return 1;
   const Program& program = instance->inner->loaded().program();
   const Profile& profile = instance->inner->run().profile();
   for (StepId step = 0; profile.on() && step < program.steps.size(); step++) {
@@ -43,10 +46,19 @@ int svod_profile_get(const svod_instance* instance, size_t index, svod_profile_r
   return 1;
 }
 
-size_t svod_trace_count(const svod_instance* instance) { return instance->inner->run().profile().eventCount(); }
-uint64_t svod_trace_dropped(const svod_instance* instance) { return instance->inner->run().profile().dropped(); }
+size_t svod_trace_count(const svod_instance* instance) {
+  const InstanceCall call(instance);
+  return call ? instance->inner->run().profile().eventCount() : 0;
+}
+
+uint64_t svod_trace_dropped(const svod_instance* instance) {
+  const InstanceCall call(instance);
+  return call ? instance->inner->run().profile().dropped() : 0;
+}
 
 int svod_trace_get(const svod_instance* instance, size_t index, svod_trace_event* out) {
+  const InstanceCall call(instance);
+  if (!call || out == nullptr) return 1;
   const Profile& profile = instance->inner->run().profile();
   if (index >= profile.eventCount()) return 1;
   uint32_t worker = 0;
@@ -56,6 +68,8 @@ int svod_trace_get(const svod_instance* instance, size_t index, svod_trace_event
   return 0;
 }
 
-void svod_profile_reset(svod_instance* instance) { instance->inner->run().profile().reset(); }
+void svod_profile_reset(svod_instance* instance) {
+  if (const InstanceCall call(instance); call) instance->inner->run().profile().reset();
+}
 
 }  // extern "C"

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "runtime-min/process.h"
+
 namespace svod {
 
 class Event {
@@ -39,10 +41,13 @@ class Event {
   bool withdraw(Waiter& waiter);
 
  private:
+  /// In a forked child nobody waits, and nobody is in here.
+  [[gnu::noinline]] void adopt() const;
   void change(uint64_t count, bool isFailed);
   /// Takes those out of the list that need not wait, in their order.
   Waiter* takeReached();
 
+  mutable Owner owner_;
   mutable std::mutex mutex_;
   pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
   uint64_t count_ = 0;

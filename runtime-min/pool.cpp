@@ -1,9 +1,8 @@
 #include "runtime-min/pool.h"
 
 #include <sched.h>
-#include <unistd.h>
 
-#include <algorithm>
+#include <new>
 
 namespace svod {
 
@@ -13,29 +12,47 @@ namespace {
 constexpr int kSpins = 2000;
 }  // namespace
 
-Pool::Pool(size_t threads) : threads_(threads - 1) {
+Pool::Pool(size_t threads) : threads_(threads - 1) { start(); }
+
+void Pool::start() {
   const auto enter = [](void* self) -> void* {
     const auto& member = *static_cast<const Member*>(self);
     member.pool->threadMain(member.worker);
     return nullptr;
   };
-  for (size_t i = 0; i < threads_.size(); i++) {
-    threads_[i] = {this, static_cast<uint32_t>(i + 1), {}};
-    if (::pthread_create(&threads_[i].thread, nullptr, enter, &threads_[i]) != 0) threads_.resize(i);
+  for (started_ = 0; started_ < threads_.size(); started_++) {
+    Member& member = threads_[started_];
+    member = {this, static_cast<uint32_t>(started_ + 1), {}};
+    if (::pthread_create(&member.thread, nullptr, enter, &member) != 0) return;
   }
 }
 
+void Pool::adopt() {
+  const auto renew = [](void* self) {
+    auto& pool = *static_cast<Pool*>(self);
+    new (&pool.mutex_) std::mutex;
+    pool.first_.store(nullptr);
+    pool.job_.store(nullptr);
+    pool.inside_.store(0);
+    pool.busy_.store(false);
+    pool.start();
+  };
+  owner_.adopt(renew, this);
+}
+
 Pool::~Pool() {
+  if (!owner_.isHere()) return;
   {
     const std::lock_guard lock(mutex_);  // who submitted the last task is out of submit()
     closing_ = true;
   }
   epoch_.fetch_add(1);
   epoch_.notify_all();
-  for (const Member& member : threads_) ::pthread_join(member.thread, nullptr);
+  for (size_t i = 0; i < started_; i++) ::pthread_join(threads_[i].thread, nullptr);
 }
 
 bool Pool::run(Job& job) {
+  adopt();
   if (busy_.exchange(true, std::memory_order_acquire)) return false;
   job_.store(&job, std::memory_order_seq_cst);
   epoch_.fetch_add(1, std::memory_order_seq_cst);
@@ -51,6 +68,7 @@ bool Pool::run(Job& job) {
 }
 
 void Pool::submit(Task& task) {
+  adopt();
   const std::lock_guard lock(mutex_);
   task.next_ = nullptr;
   Task* last = first_.load(std::memory_order_relaxed);
@@ -64,6 +82,7 @@ void Pool::submit(Task& task) {
 }
 
 bool Pool::withdraw(Task& task) {
+  adopt();
   const std::lock_guard lock(mutex_);
   Task* before = nullptr;
   for (Task* at = first_.load(std::memory_order_relaxed); at != nullptr; before = at, at = at->next_) {
@@ -97,12 +116,6 @@ void Pool::threadMain(uint32_t worker) {
     if (Job* job = job_.load(std::memory_order_seq_cst)) job->work(worker);
     inside_.fetch_sub(1, std::memory_order_seq_cst);
   }
-}
-
-size_t usableProcessors() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
-  return static_cast<size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 }  // namespace svod

@@ -7,6 +7,9 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime-min/process.h"
+#include "runtime-min/processors.h"
+
 namespace svod {
 
 /// What the threads of a pool work on together.
@@ -31,12 +34,16 @@ class Task {
   Task* next_ = nullptr;
 };
 
+/// In a forked child its threads are started anew by the first who needs them, and nobody waits for those of the
+/// parent.
 class Pool {
  public:
-  /// `threads` counts the caller of run(). Fewer where the system starts no more.
+  /// `threads` counts the caller of run().
   explicit Pool(size_t threads);
   ~Pool();
   size_t threads() const { return threads_.size() + 1; }
+  /// Fewer where the system starts no more.
+  size_t started() const { return started_ + 1; }
 
   /// Runs `job` on the caller as worker 0 and on all threads that wake up in time; returns when nobody is
   /// inside it. False, with nothing done, when another run has the pool.
@@ -53,9 +60,12 @@ class Pool {
     uint32_t worker;
     pthread_t thread;
   };
+  [[gnu::noinline]] void start();
+  [[gnu::noinline]] void adopt();
   void threadMain(uint32_t worker);
   Task* take();
 
+  Owner owner_;
   std::atomic<bool> busy_{false};
   alignas(64) std::atomic<uint32_t> epoch_{0};  // counts offers; threads sleep on it
   alignas(64) std::atomic<Job*> job_{nullptr};
@@ -64,10 +74,8 @@ class Pool {
   std::mutex mutex_;                               // of the tasks
   alignas(64) std::atomic<Task*> first_{nullptr};  // changed under the mutex
   std::vector<Member> threads_;                    // never moves: each knows its own place
+  size_t started_ = 0;                             // of them
 };
-
-/// Processors this process may use.
-size_t usableProcessors();
 
 inline void pauseBriefly() {
 #if defined(__x86_64__)

@@ -23,11 +23,12 @@ if(SVOD_SANITIZE)  # they need the C++ library of the program
 endif()
 add_library(svod_runtime_shipped OBJECT ${shipped} ${shipped_alone})
 target_compile_options(svod_runtime_shipped PRIVATE $<$<CONFIG:Release>:-Oz> ${shipped_flags})
+target_compile_definitions(svod_runtime_shipped PRIVATE SVOD_SHIPPED_RUNTIME)
 target_link_libraries(svod_runtime_shipped PRIVATE tl::expected Threads::Threads)
 target_include_directories(svod_runtime_shipped PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/lib include)
 set_target_properties(svod_runtime_shipped PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 # What a run goes through is made for speed, everything else for size.
-set_source_files_properties(event.cpp pool.cpp run.cpp run_parallel.cpp submission.cpp ${PROJECT_SOURCE_DIR}/lib/data/sha256.cpp
+set_source_files_properties(run.cpp run_parallel.cpp ${PROJECT_SOURCE_DIR}/lib/data/sha256.cpp
   ${PROJECT_SOURCE_DIR}/lib/data/sha256_x86.cpp PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
 
 # libsvod-runtime.so.0: the number rises with an incompatible change of svod/runtime.h (docs/compatibility.md).

@@ -12,6 +12,7 @@ void Submission::submit(std::span<const svod_event_point> after, Event* done, ui
   isRefused_ = false;
   done_ = done;
   seed_ = seed;
+  process_ = thisProcess();
   phase_.store(kHeld);
   if (instance_.run().isStopped()) stop();
   advance();
@@ -69,6 +70,12 @@ bool Submission::withdrawFromEvents() {
 Status Submission::wait() {
   for (;;) {
     uint32_t phase = phase_.load();
+    if (phase != kIdle && phase != kDone && isElsewhere()) {
+      phase_.store(kIdle);
+      instance_.run().clearStop();
+      return fail(Diag::Interrupted, "the run was submitted before the process was forked, and goes on in the parent",
+                  "submit it again in the child");
+    }
     if (phase == kIdle || phase == kTaken)
       return fail(Diag::Usage, "the instance has no submitted run", "call svod_submit first");
     if (phase == kDone) {

@@ -7,6 +7,7 @@
 
 #include "runtime-min/event.h"
 #include "runtime-min/pool.h"
+#include "runtime-min/process.h"
 #include "support/result.h"
 #include "svod/runtime.h"
 
@@ -19,8 +20,8 @@ class Submission final : public Task, public Event::Waiter {
   Submission(Instance& instance, Pool* pool) : instance_(instance), pool_(pool) {}
 
   /// Whether no run was submitted that wait() did not return from.
-  bool isIdle() const { return phase_.load(std::memory_order_relaxed) == kIdle; }
-  bool isDone() const { return phase_.load(std::memory_order_acquire) == kDone; }
+  bool isIdle() const { return phase_.load(std::memory_order_acquire) == kIdle; }
+  bool isDone() const { return phase_.load(std::memory_order_acquire) == kDone || isElsewhere(); }
 
   /// The instance is prepared and idle. `after` is borrowed until wait() returns, `done` may be null.
   void submit(std::span<const svod_event_point> after, Event* done, uint64_t seed);
@@ -36,6 +37,8 @@ class Submission final : public Task, public Event::Waiter {
   // Stopped is held, and to be withdrawn.
   enum Phase : uint32_t { kIdle, kHeld, kStopped, kQueued, kRunning, kDone, kTaken };
 
+  /// Submitted in the process that this one was forked from: it goes on there.
+  bool isElsewhere() const { return process_ != thisProcess(); }
   void advance();
   void queue();
   bool withdrawFromEvents();
@@ -49,6 +52,7 @@ class Submission final : public Task, public Event::Waiter {
   Event* done_ = nullptr;
   uint64_t seed_ = 0;
   Status result_;
+  uint32_t process_ = thisProcess();
   std::atomic<uint32_t> phase_{kIdle};
 };
 

@@ -39,6 +39,8 @@ std::string jsonText(const Error& error, std::string_view severity) {
   if (!error->loc.file.empty()) json["file"] = error->loc.file;
   if (error->loc.line > 0) json["line"] = error->loc.line;
   if (error->loc.column > 0) json["column"] = error->loc.column;
+  if (!error->loc.before.empty() || !error->loc.behind.empty())
+    json["before"] = error->loc.before, json["behind"] = error->loc.behind;
   json["notes"] = error->notes;
   if (!error->help.empty()) json["help"] = error->help;
   if (severity == kError) json["exitCode"] = info(error->diag).exitCode;

@@ -4,7 +4,11 @@ namespace svod {
 
 namespace {
 constexpr DiagInfo kDiagnostics[] = {
+#ifdef SVOD_SHIPPED_RUNTIME  // it lists none
+#define DIAG(name, code, exit, what) {code, exit, {}},
+#else
 #define DIAG(name, code, exit, what) {code, exit, what},
+#endif
 #include "support/diagnostics.def"
 #undef DIAG
 };

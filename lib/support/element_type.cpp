@@ -4,7 +4,11 @@ namespace svod {
 
 namespace {
 constexpr ElementInfo kElementTypes[] = {
+#ifdef SVOD_SHIPPED_RUNTIME  // it reads neither kind of file
+#define ELEMENT(name, text, kind, bits, npy, safetensors) {text, ElementKind::kind, bits, {}, {}},
+#else
 #define ELEMENT(name, text, kind, bits, npy, safetensors) {text, ElementKind::kind, bits, npy, safetensors},
+#endif
 #include "support/element_type.def"
 #undef ELEMENT
 };

@@ -5,6 +5,7 @@ from typing import Any, Sequence
 
 import numpy
 
+from ._dlpack import as_numpy, exported
 from ._errors import SvodError
 
 # Elements that numpy has no type for are their bits, unless ml_dtypes is there; those of 2 and 4 bits have a byte each.
@@ -17,7 +18,7 @@ LINE = 64
 PACKED = {"i2": 2, "u2": 2, "i4": 4, "u4": 4, "f4e2m1": 4}  # bits
 
 
-def dtype_of(name: str) -> numpy.dtype:
+def dtype_of(name: str) -> numpy.dtype[Any]:
     """The numpy dtype of an element type of svod."""
     return numpy.dtype(NUMPY[name])
 
@@ -33,28 +34,95 @@ def aligned_empty(shape: Sequence[int], kind: Any) -> numpy.ndarray:
 
 def from_any(value: Any, name: str, port: str) -> numpy.ndarray:
     """An array in the memory order of svod; shares the memory of `value` where that has it."""
-    if isinstance(value, numpy.ndarray) or numpy.isscalar(value) or isinstance(value, (list, tuple)):
-        array = numpy.asarray(value)
-    elif hasattr(value, "__dlpack__"):
-        try:
-            array = numpy.from_dlpack(value)
-        except (TypeError, RuntimeError, BufferError) as error:
-            raise SvodError(f"'{port}' gets an array that numpy cannot take by DLPack: {error}", "input-mismatch",
-                            "give it on the CPU, without a gradient, in a dtype that numpy has") from error
-    else:
-        array = numpy.asarray(value)
+    if isinstance(value, (list, tuple)) or numpy.isscalar(value):
+        numbers = from_numbers(value, name, port)
+        return numpy.ascontiguousarray(numbers).reshape(numbers.shape)
     wanted = dtype_of(name)
-    if array.dtype.name == ML.get(name):
-        array = array.view(wanted)
-    if array.dtype != wanted and not isinstance(value, (list, tuple)) and not numpy.isscalar(value):
-        raise SvodError(f"'{port}' is {name} and gets an array of {array.dtype}", "input-mismatch",
-                        f"give it elements of {wanted.name}" + (", which are the bits of the values" if name in ML else ""))
-    array = numpy.ascontiguousarray(array, wanted).reshape(array.shape)
+    if isinstance(value, numpy.ndarray) or not hasattr(value, "__dlpack__"):
+        array = numpy.asarray(value)
+        if array.dtype.name == ML.get(name):
+            array = array.view(wanted)
+        if array.dtype != wanted:
+            raise _mismatch(name, port, str(array.dtype))
+    else:
+        other = exported(value, port)
+        if other.dtype != name:
+            raise _mismatch(name, port, other.dtype)
+        array = as_numpy(other, wanted)
+    array = numpy.ascontiguousarray(array).reshape(array.shape)
     return array if array.flags.aligned else array.copy()
 
 
-def pack(array: numpy.ndarray, bits: int) -> numpy.ndarray:
+def _mismatch(name: str, port: str, got: str) -> SvodError:
+    wanted = dtype_of(name).name
+    if name in ML:
+        return SvodError(f"'{port}' is {name} and gets an array of {got}", "input-mismatch",
+                         f"give it as {ML[name]} of ml_dtypes or torch, or the bits of the values as {wanted}")
+    return SvodError(f"'{port}' is {name} and gets an array of {got}", "input-mismatch", f"give it elements of {wanted}")
+
+
+def from_numbers(value: Any, name: str, port: str) -> numpy.ndarray:
+    """Numbers of Python, or an array of any dtype, as elements that hold them. Floats are rounded, nothing else is changed."""
+    wanted = dtype_of(name)
+    try:
+        plain = numpy.asarray(value)
+        if plain.dtype.name == ML.get(name):
+            return plain.view(wanted)
+        if name in ML and plain.dtype.kind == "f":
+            return _bits_of(plain, name)
+        with numpy.errstate(invalid="ignore"):
+            array = plain.astype(wanted)
+        is_held = wanted.kind == "f" and plain.dtype.kind in "fiub" or plain.size == 0 or bool((array == plain).all())
+    except (TypeError, ValueError, OverflowError) as error:
+        raise SvodError(f"'{port}' is {name} and gets {value!r:.60}: {error}", "input-mismatch", "give it numbers") from error
+    if not is_held:
+        raise SvodError(f"'{port}' is {name}, which cannot hold all of {value!r:.60}", "input-mismatch",
+                        "give it numbers in the range of the element type, whole ones where it has no fractions")
+    return array
+
+
+def _bits_of(values: numpy.ndarray, name: str) -> numpy.ndarray:
+    """Floats rounded to the nearest, ties to even."""
+    if name == "bf16":
+        bits = values.astype(numpy.float32).view(numpy.uint32)
+        rounded = (bits + (0x7fff + ((bits >> 16) & 1)).astype(numpy.uint32)) >> 16
+        return numpy.where(numpy.isnan(values), (bits >> 16) | 0x40, rounded).astype(numpy.uint16)
+    try:
+        import ml_dtypes
+    except ImportError as error:
+        raise SvodError(f"numpy has no {name} to round floats to", "input-mismatch",
+                        "install ml_dtypes, or give whole numbers: the bits of the values") from error
+    return values.astype(getattr(ml_dtypes, ML[name])).view(dtype_of(name))
+
+
+def for_output(value: Any, name: str, shape: tuple[int, ...], port: str) -> numpy.ndarray:
+    """The memory of an array that a result is to lie in."""
+    def refused(got: str) -> SvodError:
+        return SvodError(f"output '{port}' is {name}{list(shape)}, and cannot lie in {got}", "input-mismatch",
+                         "give a writable C-contiguous array of this shape and element type, or none")
+    if name in PACKED:
+        raise SvodError(f"output '{port}' is {name}, whose elements share bytes, and cannot lie in an array", "input-mismatch", "leave it out of out=")
+    if isinstance(value, numpy.ndarray):
+        is_good = value.flags.c_contiguous and value.flags.writeable and value.flags.aligned
+        is_good = is_good and (value.dtype == dtype_of(name) or value.dtype.name == ML.get(name))
+        if not is_good or value.shape != shape:
+            raise refused(f"{value.dtype}{list(value.shape)}" + ("" if value.flags.writeable else ", which is read-only"))
+        return value
+    if not hasattr(value, "__dlpack__"):
+        raise refused(f"a {type(value).__name__}")
+    other = exported(value, port)
+    if other.dtype != name or other.shape != shape or not other.is_dense or other.is_read_only:
+        raise refused(f"{other.dtype}{list(other.shape)}" + (", which is read-only" if other.is_read_only else ""))
+    return as_numpy(other, dtype_of(name))
+
+
+def pack(array: numpy.ndarray, name: str, port: str) -> numpy.ndarray:
     """Elements share bytes, the first in the low bits."""
+    bits = PACKED[name]
+    least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if name.startswith("i") else (0, (1 << bits) - 1)
+    if array.size > 0 and not least <= int(array.min()) <= int(array.max()) <= most:
+        raise SvodError(f"'{port}' is {name}, which has {least} to {most}, and gets {int(array.min())} to {int(array.max())}", "input-mismatch",
+                        "give it elements in this range")
     codes = array.reshape(-1).view(numpy.uint8) & ((1 << bits) - 1)
     each = 8 // bits
     codes = numpy.concatenate([codes, numpy.zeros(-len(codes) % each, numpy.uint8)]).reshape(-1, each)

@@ -1,4 +1,4 @@
-"""The one exception."""
+"""The one exception, and the warnings."""
 from __future__ import annotations
 
 from typing import Sequence
@@ -8,16 +8,31 @@ class SvodError(Exception):
     """What svodc or the runtime refused, or could not do.
 
     `code` is a stable name such as "input-mismatch" (docs/plan.md lists them), `help` says what to do next and may be
-    empty, `exit_code` is what a tool would end with, and `place` is where in a file, as "file:line:column", or empty.
+    empty, `exit_code` is what a tool would end with, `place` is where in a file, as "file:line:column", or empty, and
+    `excerpt` shows the line of that place with a mark below it.
     """
 
     def __init__(self, message: str, code: str, help: str = "", exit_code: int = 1, place: str = "",
-                 notes: Sequence[str] = ()) -> None:
+                 notes: Sequence[str] = (), excerpt: str = "") -> None:
         self.message, self.code, self.help, self.exit_code, self.place = message, code, help, exit_code, place
-        self.notes = tuple(notes)
+        self.notes, self.excerpt = tuple(notes), excerpt
         super().__init__(message, code)
 
     def __str__(self) -> str:
-        place = f"{self.place}: " if self.place else ""
-        lines = [f"{place}{self.message} [{self.code}]", *(f"note: {note}" for note in self.notes)]
-        return "\n".join(lines + ([f"help: {self.help}"] if self.help else []))
+        return told(self.message, self.code, self.help, self.place, self.notes, self.excerpt)
+
+
+class SvodWarning(UserWarning):
+    """What svodc warns of: the graph was compiled, and may not be what was meant."""
+
+
+class SvodNote(SvodWarning):
+    """What svodc notes: something to know of a graph that was compiled."""
+
+
+def told(message: str, code: str, help: str, place: str, notes: Sequence[str], excerpt: str) -> str:
+    """As svodc prints it."""
+    lines = [f"{place}: {message} [{code}]" if place else f"{message} [{code}]"]
+    lines += [excerpt] if excerpt else []
+    lines += [f"note: {note}" for note in notes]
+    return "\n".join(lines + ([f"help: {help}"] if help else []))

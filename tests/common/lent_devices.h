@@ -22,9 +22,9 @@ inline int createWithLentDevices(const svod_plan* plan, const svod_instance_opti
     lent.push_back(device.kind == kind ? devices.back().get() : nullptr);
   }
   const svod_instance_options chosen = options != nullptr ? *options : svod_instance_options{};
-  auto made = Instance::create(plan->loaded, chosen, chosen.pool == nullptr ? nullptr : &chosen.pool->pool, lent);
+  auto made = Instance::create(plan->loaded, chosen, chosen.pool == nullptr ? nullptr : chosen.pool->pool.get(), lent);
   if (made) {
-    *instance = new svod_instance{std::move(*made)};
+    *instance = new svod_instance{chosen.pool == nullptr ? nullptr : chosen.pool->pool, std::move(*made)};
     return 0;
   }
   const Error& reason = made.error();

@@ -173,9 +173,9 @@ class PlanRun {
                              : std::make_unique<SeparateDevice>(seed, kMostMicroseconds));
       lent.push_back(devices_.back().get());
     }
-    Pool* pool = pool_ ? &pool_->pool : nullptr;
+    Pool* pool = pool_ ? pool_->pool.get() : nullptr;
     SVOD_TRY(auto instance, Instance::create(plan_->loaded, instanceOptions, pool, std::move(lent)));
-    instance_.reset(new svod_instance{std::move(instance)});
+    instance_.reset(new svod_instance{pool_ ? pool_->pool : nullptr, std::move(instance)});
     return {};
   }
 

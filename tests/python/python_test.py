@@ -1,33 +1,11 @@
 """The Python package as pip installs it: arrays in and out, variables, states, functions, profile, errors, compile()."""
 import gc
-import os
-import subprocess
-import sys
-import tempfile
 import threading
 import unittest
 import weakref
-import zipfile
-from pathlib import Path
 
-try:
-    import numpy
-except ImportError:
-    print("skipped: numpy is not installed (python3-numpy)")
-    sys.exit(77)
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-BIN = (ROOT / os.environ["SVOD_BIN_DIR"]).resolve()
-WHEELS = BIN.parent / "python"
-HOLDER = tempfile.TemporaryDirectory()
-unittest.addModuleCleanup(HOLDER.cleanup)
-# Where pip is there it installs the folder, building the wheel; a wheel is a zip file otherwise.
-PIP = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", "--root-user-action=ignore",
-       "--target", HOLDER.name, WHEELS]
-if subprocess.run(PIP, capture_output=True).returncode != 0:
-    zipfile.ZipFile(next(WHEELS.glob("*.whl"))).extractall(HOLDER.name)
-sys.path.insert(0, HOLDER.name)
-import svod  # noqa: E402
+from package import FOLDER, compiled, svod  # first: it skips where numpy is not there
+import numpy
 
 GRAPH = """svod 1
 var n in [1, 64]
@@ -39,10 +17,6 @@ output twice = cast(x * 2, dtype=i32)
 COUNTER = "svod 1\ninput x: i64[2]\nstate total: i64[2] = [10, 20]\nassign total = total + x\noutput now = total * 2\n"
 
 
-def compiled(graph, name="plan", **flags):
-    return svod.compile(graph, Path(HOLDER.name) / name, svodc=BIN / "svodc", no_cache=True, **flags)
-
-
 class Python(unittest.TestCase):
     def error(self, code, says, call, *words, **named):
         with self.assertRaises(svod.SvodError) as caught:
@@ -52,7 +26,7 @@ class Python(unittest.TestCase):
         return caught.exception
 
     def test_a_pack_is_loaded_like_a_folder(self):
-        pack = Path(HOLDER.name) / "one.pack"
+        pack = FOLDER / "one.pack"
         plan = compiled(GRAPH, "packed", emit=f"pack={pack}")
         x, w = numpy.arange(8, dtype=numpy.float32).reshape(2, 4), numpy.ones((4, 3), numpy.float32)
         numpy.testing.assert_array_equal(svod.load(pack)(x=x, w=w)["y"], plan(x=x, w=w)["y"])
@@ -210,7 +184,7 @@ class Python(unittest.TestCase):
         self.error("unknown-port", "it has x, w", plan, z=w)
         self.error("input-mismatch", "f32[2, 3]", plan, x=numpy.ones((2, 4), numpy.float32), out={"y": numpy.empty((2, 4), numpy.float32)}, w=w)
         self.error("missing-input", "w", plan.instance(), x=numpy.ones((2, 4), numpy.float32))
-        self.error("bad-plan", "plan.json", svod.load, HOLDER.name)
+        self.error("bad-plan", "plan.json", svod.load, FOLDER)
         self.assertEqual(self.error("io", "nowhere", svod.load, "/nowhere").exit_code, 74)
 
     def test_errors_of_compiling(self):
@@ -220,7 +194,7 @@ class Python(unittest.TestCase):
         self.error("io", "no program", svod.compile, GRAPH, "p", svodc="no-such-svodc")
 
     def test_flags(self):
-        graph = Path(HOLDER.name) / "g.svod"
+        graph = FOLDER / "g.svod"
         graph.write_text(GRAPH)
         plan = compiled(graph, numerics="strict", shape={"x": "8x4"}, disable_pass=["lay-out"], verify=False, target="c")
         self.assertEqual((plan.numerics, plan.name, plan.outputs["y"].shape), ("strict", "g", (8, 3)))

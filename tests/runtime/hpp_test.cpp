@@ -70,6 +70,9 @@ TEST_CASE("errors of the C++ wrapper are values with code and message") {
   CHECK(codeOf(instance->bindInput("x", std::span(whole), {3})) == "input-mismatch");
   CHECK(codeOf(instance->bindInput("z", std::span(x), {3})) == "unknown-port");
   CHECK(codeOf(instance->bindOutput("z", std::span(x))) == "unknown-port");
+  CHECK(std::string(instance->bindOutput("z", std::span(x))->message) == "the plan has no output 'z'");
+  CHECK(std::string(instance->setVariable("m", 1)->message) == "the plan has no variable 'm'");
+  CHECK(std::string(instance->shape(SVOD_INPUT, "w").error().message) == "the plan has no input 'w'");
   CHECK(codeOf(instance->setVariable("n", 9)) != "");
   CHECK(!instance->shape(SVOD_OUTPUT, "y"));
   CHECK(instance->state("t").empty());

@@ -6,17 +6,33 @@
  *   svod_event* event;        a count that runs and threads wait for; optional
  *
  * Errors. Functions that can fail return 0, or the exit code a program would end with (1 bad argument or
- * input, 2 a call that does not fit a submitted run, 3 unsupported, 5 bad plan or wrong CPU, 6 failure while running,
- * 74 file trouble, 75 stopped), and fill *error when `error` is not NULL. Nothing is printed, no exception and no
- * signal handler leaves the library, and functions that it calls must not throw.
+ * input, 2 a call that does not fit: a null pointer, an instance in use, a submitted run; 3 unsupported, 5 bad plan or
+ * wrong CPU, 6 failure while running, 74 file trouble, 75 stopped), and fill *error when `error` is not NULL. Where the
+ * pointer to a plan, instance or event is NULL, functions that return nothing do nothing, and others that have no error
+ * return 0, NULL or SVOD_NONE, those that describe 1. Nothing is printed, no exception and no signal handler leaves the
+ * library, and functions that it calls must not throw.
  *
- * Threads. A plan is immutable. An instance and its bindings belong to one thread at a time; different
- * instances run at once. Events are for any number of threads. The only threads are those of pools. There is no global
- * state.
+ * Threads. These may be shared by any number of threads without a lock:
+ *   svod_plan      it is immutable: instances of it are made, and run, on all threads at once
+ *   svod_pool      instances that share it run at once, from different threads
+ *   svod_event     all of its functions but svod_event_free
+ * An svod_instance, with what is bound to it, is for one thread at a time. A call while another thread is in one for
+ * the same instance, or from a function that its run calls, ends with exit code 2 ("usage") and changes nothing; where
+ * it has no error, it does nothing or finds nothing. svod_stop, svod_poll and svod_wait are for any thread at any time.
+ * svod_instance_free stops a run in progress on another thread, and waits for it; otherwise what is freed is used by
+ * nobody. The only threads that the library starts are those of pools. It has no global state but a count of forks.
+ *
+ * Forks. A child of fork() has plans, pools, instances and events as its parent has, and may use and free them: each is
+ * a copy, weights are shared until the system copies a page. Threads of a pool are started anew in the child when it
+ * first needs them. A run that another thread had in progress, or that was submitted, goes on in the parent: in the
+ * child its instance is free, svod_wait says 75 ("interrupted"), outputs and states are undefined (svod_reset_states),
+ * and nobody waits for events. Devices other than the host stay with the parent: instances that have some end with exit
+ * code 6
+ * ("device-failure") in the child, which makes its own.
  *
  * Ownership. What a *_load or *_create function makes, the matching *_free function frees (NULL is allowed).
- * Instances keep their plan alive; a pool must outlive the instances made with it, an event the runs that name it.
- * Texts belong to the plan.
+ * Instances keep their plan and their pool alive; an event must outlive the runs that name it. Texts belong to the
+ * plan.
  *
  * Shapes count elements, offsets and sizes bytes, arrays are dense in C order, little endian. */
 #ifndef SVOD_RUNTIME_H
@@ -158,8 +174,9 @@ SVOD_API const char* svod_plan_device(const svod_plan* plan, size_t index);
  * ----------------------------------------------------------------------------------------------- */
 
 /* Starts threads - 1 workers: the thread that calls svod_execute works too. 0 means one per processor that
- * this process may use. NULL when the system refuses. Its threads begin submitted runs, in their order, and join one
- * run at a time; a run that finds them at another one does all its work on its own thread. */
+ * this process may use, as its affinity and the quota of its control groups have it. NULL when the system refuses. Its
+ * threads begin submitted runs, in their order, and join one run at a time; a run that finds them at another one does
+ * all its work on its own thread. */
 SVOD_API svod_pool* svod_pool_create(size_t threads);
 SVOD_API size_t svod_pool_threads(const svod_pool* pool);
 SVOD_API void svod_pool_free(svod_pool* pool);
@@ -238,7 +255,8 @@ typedef struct svod_instance_options {
  * runtime or the program, in a folder lib next to it, and where the loader looks. */
 SVOD_API int svod_instance_create(svod_plan* plan, const svod_instance_options* options, svod_instance** instance,
                                   svod_error* error);
-/* A submitted run is stopped, and waited for. */
+/* A submitted run, or one in progress on another thread, is stopped, and waited for. Not for functions that it calls.
+ */
 SVOD_API void svod_instance_free(svod_instance* instance);
 
 /* For people, by index, NULL past the end: what the devices of the instance are and which code they run, and what was
@@ -256,7 +274,8 @@ SVOD_API int svod_set_variable(svod_instance* instance, size_t index, int64_t va
 SVOD_API void svod_clear_variable(svod_instance* instance, size_t index);
 
 /* Lends the caller's memory, without a copy, until another binding; it must stay valid through svod_execute, or
- * svod_wait. `data` is aligned for its dtype. `dtype` may be NULL (not checked). A shape with a zero needs no data. */
+ * svod_wait. `data` is aligned for its dtype. `dtype` may be NULL (not checked), and `shape` where `rank` is 0. A shape
+ * with a zero needs no data. */
 SVOD_API int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, const uint64_t* shape,
                              size_t rank, const void* data, svod_error* error);
 /* `bytes` is the room at `data`; at least what svod_get_shape says is needed for the run. It must not overlap

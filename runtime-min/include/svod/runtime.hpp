@@ -133,7 +133,7 @@ class Plan {
   std::unique_ptr<svod_plan, detail::Deleter<svod_plan_free>> handle_;
 };
 
-/// Worker threads. Outlives the instances made with it.
+/// Worker threads, which instances made with it keep.
 class Pool {
  public:
   /// 0: one per processor.
@@ -185,25 +185,29 @@ class Instance {
   }
   Failure bindInput(const std::string& name, const char* dtype, std::span<const std::uint64_t> shape,
                     const void* data) {
-    const std::size_t index = svod_plan_find(plan_, SVOD_INPUT, name.c_str());
+    std::size_t index = 0;
+    if (const Failure failed = find(SVOD_INPUT, name, index)) return failed;
     return detail::call(
         [&](Error* error) { return svod_bind_input(get(), index, dtype, shape.data(), shape.size(), data, error); });
   }
   /// Lends the room of `data`; how much of it a run fills, shape() says.
   template <class T, std::size_t N>
   Failure bindOutput(const std::string& name, std::span<T, N> data) {
-    const std::size_t index = svod_plan_find(plan_, SVOD_OUTPUT, name.c_str());
+    std::size_t index = 0;
+    if (const Failure failed = find(SVOD_OUTPUT, name, index)) return failed;
     return detail::call(
         [&](Error* error) { return svod_bind_output(get(), index, data.data(), data.size_bytes(), error); });
   }
 
   Failure setVariable(const std::string& name, std::int64_t value) {
-    const std::size_t index = svod_plan_find(plan_, SVOD_VARIABLE, name.c_str());
+    std::size_t index = 0;
+    if (const Failure failed = find(SVOD_VARIABLE, name, index)) return failed;
     return detail::call([&](Error* error) { return svod_set_variable(get(), index, value, error); });
   }
   /// Under the current variables and bindings.
   Result<std::vector<std::uint64_t>> shape(svod_kind kind, const std::string& name) const {
-    const std::size_t index = svod_plan_find(plan_, kind, name.c_str());
+    std::size_t index = 0;
+    if (const Failure failed = find(kind, name, index)) return *failed;
     svod_tensor tensor{};
     std::vector<std::uint64_t> dims(svod_plan_tensor(plan_, kind, index, &tensor) == 0 ? tensor.rank : 0);
     const auto ask = [&](Error* error) { return svod_get_shape(get(), kind, index, dims.data(), nullptr, error); };
@@ -220,11 +224,13 @@ class Instance {
   }
   /// Copies of all of a state, wherever it is.
   Failure readState(const std::string& name, std::span<std::byte> to) {
-    const std::size_t index = svod_plan_find(plan_, SVOD_STATE, name.c_str());
+    std::size_t index = 0;
+    if (const Failure failed = find(SVOD_STATE, name, index)) return failed;
     return detail::call([&](Error* error) { return svod_read_state(get(), index, to.data(), to.size(), error); });
   }
   Failure writeState(const std::string& name, std::span<const std::byte> from) {
-    const std::size_t index = svod_plan_find(plan_, SVOD_STATE, name.c_str());
+    std::size_t index = 0;
+    if (const Failure failed = find(SVOD_STATE, name, index)) return failed;
     return detail::call([&](Error* error) { return svod_write_state(get(), index, from.data(), from.size(), error); });
   }
   void resetStates() { svod_reset_states(get()); }
@@ -242,6 +248,12 @@ class Instance {
   svod_instance* get() const { return handle_.get(); }
 
  private:
+  Failure find(svod_kind kind, const std::string& name, std::size_t& index) const {
+    constexpr const char* kWords[] = {"input", "output", "state", "variable", "intermediate"};
+    index = svod_plan_find(plan_, kind, name.c_str());
+    if (index != SVOD_NONE) return std::nullopt;
+    return detail::makeError(1, "unknown-port", std::string("the plan has no ") + kWords[kind] + " '" + name + "'");
+  }
   explicit Instance(svod_plan* plan) : plan_(plan) {}
   svod_plan* plan_;  // a name is looked up in it: the Plan outlives the use of names
   std::unique_ptr<svod_instance, detail::Deleter<svod_instance_free>> handle_;

@@ -1,0 +1,40 @@
+"""The package as pip installs it, for the tests beside this file: `svod`, `BIN`, and a folder of their own."""
+import atexit
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+try:
+    import numpy  # noqa: F401
+except ImportError:
+    print("skipped: numpy is not installed (python3-numpy)")
+    sys.exit(77)
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BIN = (ROOT / os.environ["SVOD_BIN_DIR"]).resolve()
+WHEELS = BIN.parent / "python"
+FOLDER = Path(tempfile.mkdtemp())
+OWNER = os.getpid()
+
+
+def _remove():
+    if os.getpid() == OWNER:  # not a process that was forked
+        shutil.rmtree(FOLDER, ignore_errors=True)
+
+
+atexit.register(_remove)
+# Where pip is there it installs the folder, building the wheel; a wheel is a zip file otherwise.
+PIP = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", "--root-user-action=ignore",
+       "--target", FOLDER, WHEELS]
+if subprocess.run(PIP, capture_output=True).returncode != 0:
+    zipfile.ZipFile(next(WHEELS.glob("*.whl"))).extractall(FOLDER)
+sys.path.insert(0, str(FOLDER))
+import svod  # noqa: E402
+
+
+def compiled(graph, name="plan", **flags):
+    return svod.compile(graph, FOLDER / name, svodc=BIN / "svodc", no_cache=True, **flags)
