@@ -48,7 +48,7 @@ double opWeight(UOp n) {
   if (n.op() == Op::Load || n.op() == Op::Store) return kMemoryWeight;
   if (n.op() == Op::Reduce) return 1;
   if (!isElementwise(n.op()) || n.dtype() == DType::Index) return 0;
-  if (has(n.op(), Transcend) || n.op() == Op::Threefry) return kTranscendentalWeight;
+  if (has(n.op(), Transcend) || n.op() == Op::Threefry || n.op() == Op::Fmod) return kTranscendentalWeight;
   bool divides = n.op() == Op::Fdiv || n.op() == Op::Sqrt || n.op() == Op::Recip || n.op() == Op::Cdiv ||
                  n.op() == Op::Cmod || n.op() == Op::Floordiv || n.op() == Op::Floormod;
   return divides ? kDivisionWeight : 1;

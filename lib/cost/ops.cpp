@@ -71,6 +71,7 @@ Cycles cyclesOf(UOp n, const Caps& caps) {
   const bool divides = n.op() == Op::Cdiv || n.op() == Op::Cmod || n.op() == Op::Floordiv || n.op() == Op::Floormod;
   if (isAddress(n)) return {0, 0, divides ? 4.0 : n.dtype() == DType::Bool ? 1.0 : 0.0};  // divided by constants
   if (has(n.op(), Transcend)) return {transcendentalCycles(n.op()), 0, 2 * transcendentalCycles(n.op())};
+  if (n.op() == Op::Fmod) return {kRemainderCycles, 0, 2 * kRemainderCycles};
   if (divides) return {kIntegerDivisionCycles, 0, kIntegerDivisionCycles};
   if (n.op() == Op::Threefry) return {kHashCycles, 0, 2 * kHashCycles};
   if (n.op() == Op::Fdiv || n.op() == Op::Sqrt || n.op() == Op::Recip) return {kDivisionCycles, 0, 1};

@@ -76,6 +76,7 @@ double evalBinaryFloat(Op op, double a, double b) {
     case Op::Sub: return a - b;
     case Op::Mul: return a * b;
     case Op::Fdiv: return a / b;
+    case Op::Fmod: return std::fmod(a, b);
     case Op::Pow: return std::pow(a, b);
     case Op::Scaleb: return scaleByPower(a, b);
     case Op::Max: return std::isnan(a) || std::isnan(b) ? kNaN : std::max(a, b);

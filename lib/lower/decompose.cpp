@@ -50,6 +50,7 @@ constexpr Decomposition kDecompositions[] = {
     {"floor", "through integers where the target has no such instruction", Op::Floor, isAnyFloat, decomposeRounding},
     {"ceil", "through integers where the target has no such instruction", Op::Ceil, isAnyFloat, decomposeRounding},
     {"round", "through integers where the target has no such instruction", Op::Round, isAnyFloat, decomposeRounding},
+    {"fmod", "long division of mantissas, many bits of the quotient at once", Op::Fmod, isAnyFloat, decomposeFmod},
     {"reduce", "fold of lanes by ops that are decomposed themselves", Op::Reduce, isAny, decomposeReduce},
     {"scaleb", "products with powers of two, of which the last one rounds", Op::Scaleb, isAnyFloat, decomposeScaleb},
     {"exp", "2^n e^r with a polynomial in r", Op::Exp, isAnyFloat, decomposeExp},

@@ -59,7 +59,8 @@ UOp decomposeFloatMaxMin(Emitter&, const Call&);
 UOp decomposeRecip(Emitter&, const Call&);
 UOp decomposeRounding(Emitter&, const Call&);
 UOp decomposeReduce(Emitter&, const Call&);
-UOp decomposeExp(Emitter&, const Call&);  // decompose_exp.cpp
+UOp decomposeFmod(Emitter&, const Call&);  // decompose_fmod.cpp
+UOp decomposeExp(Emitter&, const Call&);   // decompose_exp.cpp
 UOp decomposeScaleb(Emitter&, const Call&);
 UOp decomposeTanh(Emitter&, const Call&);
 UOp decomposeErf(Emitter&, const Call&);

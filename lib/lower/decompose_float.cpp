@@ -18,13 +18,23 @@ bool readsAccumulator(UOp x) {
   return storage.op() == Op::Buffer;
 }
 
+// Whether x is `lowest < v ? v : lowest`, which no NaN gets through.
+bool isKeptFrom(UOp x, double lowest) {
+  if (x.op() != Op::Where || x.src(0).op() != Op::Lt) return false;
+  const UOp bound = x.src(0).src(0);
+  return bound == x.src(2) && x.src(0).src(1) == x.src(1) && bound.isConst() && bound.constant().asFloat() == lowest;
+}
+
 // Clamps to the representable numbers in the float domain; where the largest integer is no float, one more select.
 UOp floatToInt(Emitter& e, Ex x, DType to) {
   auto raw = [&](Ex v) { return Ex{&e, e.graph.make(Op::Cast, to, {v.node})}; };
   int valueBits = info(to).bits - (isSigned(to) ? 1 : 0);
   double lowest = isSigned(to) ? -std::ldexp(1.0, valueBits) : 0;
-  Ex low = isSigned(to) ? where(x == x, x, 0.0) : x;  // NaN fails the comparison with 0 below
-  low = where(lowest < low, low, lowest);
+  Ex low = x;
+  if (!isKeptFrom(x, lowest)) {
+    if (isSigned(to)) low = where(x == x, x, 0.0);  // unsigned, NaN fails the comparison with 0
+    low = where(lowest < low, low, lowest);
+  }
   if (valueBits <= info(x.dtype()).fractionBits + 1) {
     double highest = std::ldexp(1.0, valueBits) - 1;
     return raw(where(low < highest, low, highest));

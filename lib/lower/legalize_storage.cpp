@@ -140,7 +140,8 @@ class StorageLowering {
 
   // Where the digits that a wider register keeps could change the result by more than their own size.
   static bool showsDigits(Op op) {
-    return has(op, Comparison) || op == Op::Trunc || op == Op::Floor || op == Op::Ceil || op == Op::Round;
+    return has(op, Comparison) || op == Op::Trunc || op == Op::Floor || op == Op::Ceil || op == Op::Round ||
+           op == Op::Fmod;
   }
 
   // Tensor cores take words of small floats, and give their bits.

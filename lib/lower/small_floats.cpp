@@ -17,6 +17,7 @@ bool isExact(Op op, DType format) {
     case Op::Floor:
     case Op::Ceil:
     case Op::Round: return floatFormat(format).hasNegativeZero();
+    case Op::Fmod: return floatFormat(format).hasNegativeZero() && floatFormat(format).hasNan();
     default: return false;
   }
 }

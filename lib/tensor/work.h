@@ -14,7 +14,7 @@ using parameters::kOpCost, parameters::kDivideCost, parameters::kTranscendentalC
 
 /// That of the op alone, its operands given.
 inline double work(UOp node) {
-  if (has(node.op(), Transcend)) return kTranscendentalCost;
+  if (has(node.op(), Transcend) || node.op() == Op::Fmod) return kTranscendentalCost;
   switch (node.op()) {
     case Op::Fdiv:
     case Op::Recip:

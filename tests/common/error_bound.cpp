@@ -146,6 +146,10 @@ class Shadow {
       case Op::Floor:
       case Op::Ceil:
       case Op::Round: return ea ? orInfinity(g_.alu(Op::Eq, {ea, number(0)}), ea) : UOp();
+      case Op::Fmod: {
+        UOp e = larger(ea, eb);
+        return e ? orInfinity(g_.alu(Op::Eq, {e, number(0)}), e) : UOp();
+      }
       case Op::Max:
       case Op::Min: return larger(ea, eb);
       case Op::Where: {

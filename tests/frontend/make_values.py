@@ -709,3 +709,12 @@ with Case("functions", "functions, and statements that are read several times") 
         t = -max(t + k + f32(0.5), f32(0))
     c.output("t", "", f32(t))
     c.tolerance(1e-5)
+
+with Case("remainders", "of floats, exact for quotients of any size") as c:
+    x = c.weight("x", f32([1e20, 1e7, -1e5, -6, 6, 3e38, 1e-40, -7.5]))
+    y = c.weight("y", f32([7, 7, 0.1, 3, -3, 1.1e-38, 3e-42, 0.3]))
+    c.output("of_first", "cmod(x, y)", np.fmod(x, y))
+    c.output("of_second", "x % y", f32(np.mod(x, y)))
+    c.output("by_one", "cmod(x, 1)", np.fmod(x, f32(1)))
+    c.output("by_seven", "cmod(x, 7.0)", np.fmod(x, f32(7)))
+    c.tolerance(0)

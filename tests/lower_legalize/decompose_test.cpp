@@ -163,6 +163,32 @@ TEST_CASE("float decompositions are exact") {
   }
 }
 
+TEST_CASE("remainders of floats are exact") {
+  for (DType d : kFloats)
+    for (LegalizeOptions options :
+         {LegalizeOptions(), LegalizeOptions{.fma = false}, LegalizeOptions{.fma = false, .nativeRound = false},
+          LegalizeOptions{.nativeScaleb = true}}) {
+      checkBinary(Op::Fmod, d, options);
+      checkConstant(Op::Fmod, d);
+      Graph g;
+      Emitter e(g, options);
+      UOp a = leaf(g, d, 0), b = leaf(g, d, 1);
+      Tape tape(e.make(Op::Fmod, d, {a, b}), {a, b});
+      std::mt19937_64 random(31);
+      for (int i = 0; i < 20000; ++i) {  // all exponents, and neighbours of multiples of the divisor
+        Scalar y = Scalar::fromBits(d, random()), x = Scalar::fromBits(d, random());
+        if (i % 4 == 0) x = Scalar::ofFloat(d, y.asFloat() * static_cast<double>(random() % 100000));
+        if (i % 4 == 1) x = Scalar::fromBits(d, x.storageBits() & ~(uint64_t{0x7ff} << (info(d).fractionBits + 1)));
+        Scalar operands[] = {x, y}, expected = evalScalar(Op::Fmod, d, operands), got = tape({x, y});
+        if (same(got, expected) &&
+            (std::isnan(got.asFloat()) || std::signbit(got.asFloat()) == std::signbit(x.asFloat())))
+          continue;
+        CAPTURE(toText(d), toText(x), toText(y), toText(got), toText(expected), options.fma);
+        FAIL("wrong value");
+      }
+    }
+}
+
 TEST_CASE("products with powers of two round once") {
   for (DType d : kFloats) {
     checkBinary(Op::Scaleb, d, {});

@@ -62,8 +62,7 @@ Results lowerCdiv(OpCall& call) {
 
 Results lowerCmod(OpCall& call) {
   Tensor a = call.arg(0), b = call.arg(1);
-  if (floatOperand(a, b)) return a - elementwise(Op::Trunc, {a / b}) * b;
-  return elementwise(Op::Cmod, call.operands);
+  return elementwise(floatOperand(a, b) ? Op::Fmod : Op::Cmod, call.operands);
 }
 
 Results lowerFloordiv(OpCall& call) {
@@ -73,8 +72,10 @@ Results lowerFloordiv(OpCall& call) {
 
 Results lowerFloormod(OpCall& call) {
   Tensor a = call.arg(0), b = call.arg(1);
-  if (floatOperand(a, b)) return a - floor(a / b) * b;
-  return elementwise(Op::Floormod, call.operands);
+  if (!floatOperand(a, b)) return elementwise(Op::Floormod, call.operands);
+  Tensor rest = elementwise(Op::Fmod, {a, b}), isBelow = lt(b, 0);  // exact; the sum rounds
+  Tensor other = where(ne(lt(rest, 0), isBelow), rest + b, rest);
+  return where(eq(rest, 0), where(isBelow, -abs(rest), abs(rest)), other);
 }
 
 Results lowerMulacc(OpCall& call) { return call.arg(0) * call.arg(1) + call.arg(2); }

@@ -69,18 +69,11 @@ Results onnxLegacyBinary(OnnxNode& n) {
 Results onnxDiv(OnnxNode& n) { return quotient(n, n.arg(0), n.arg(1)); }
 Results onnxPow(OnnxNode& n) { return power(n, n.arg(0), n.arg(1)); }
 
-// fmod=0: integers, sign of b. fmod=1: sign of a. Floats are divided in f64; where rounding made the quotient
-// one too large or too small, the remainder is moved back into range.
+// fmod=0: integers, sign of b. fmod=1: sign of a, also of floats.
 Results onnxMod(OnnxNode& n) {
   Tensor a = n.arg(0), b = n.arg(1);
-  DType dtype = a.dtype();
-  if (!isFloat(dtype)) return n.call(n.flag("fmod") ? "cmod" : "floormod", {a, b});
-  if (!n.require(n.flag("fmod"), "floats need fmod=1")) return Tensor();
-  Tensor x = abs(cast(a, DType::F64)), y = abs(cast(b, DType::F64));
-  Tensor rest = x - floor(x / y) * y;
-  rest = where(lt(rest, 0), rest + y, where(ge(rest, y), rest - y, rest));
-  rest = where(eq(y, std::numeric_limits<double>::infinity()), x - x + x, rest);
-  return cast(where(lt(a, 0), -rest, rest), dtype);
+  if (isFloat(a.dtype()) && !n.require(n.flag("fmod"), "floats need fmod=1")) return Tensor();
+  return n.call(n.flag("fmod") ? "cmod" : "floormod", {a, b});
 }
 
 Results onnxBitShift(OnnxNode& n) {
