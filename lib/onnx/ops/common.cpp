@@ -131,7 +131,9 @@ Tensor withoutZero(const OnnxNode& n, Tensor x, int i, int axis) {
 
 Tensor roundedTo(DType dtype, Tensor x, Tensor zero) {
   Tensor rounded = elementwise(Op::Round, {x});
-  return cast(zero ? rounded + cast(zero, x.dtype()) : rounded, dtype);
+  if (zero) rounded = rounded + cast(zero, x.dtype());
+  if (isSigned(dtype)) rounded = where(lt(minInt(dtype), rounded), rounded, minInt(dtype));  // a cast of NaN gives 0
+  return cast(rounded, dtype);
 }
 
 // --- Samples between elements

@@ -69,3 +69,38 @@ for mode in ("avg", "max"):
     case(f"roi_own_samples_{mode}", "RoiAlign", 16, [image, regions, batches],
          [roi_align(image, regions, batches, (2, 3), mode == "max")],
          {"mode": mode, "output_height": 2, "output_width": 3}, const=(1,))
+
+
+# --- Mod of floats: exact for quotients of any size
+mod_rng = np.random.default_rng(31)
+
+
+def mod_operands(dtype, count):
+    """Every exponent, subnormal numbers, zeros, infinities and NaN."""
+    bits = {np.float16: np.uint16, np.float32: np.uint32, np.float64: np.uint64}[dtype]
+    drawn = mod_rng.integers(0, np.iinfo(bits).max, count, bits, endpoint=True).view(dtype)
+    info = np.finfo(dtype)
+    special = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 7, 0.1, info.max, info.tiny, info.smallest_subnormal,
+                        -3 * info.smallest_subnormal, 5.5, -7.5, 3], dtype)
+    return np.concatenate([special, drawn])
+
+
+with np.errstate(all="ignore"):
+    for dtype in (np.float16, np.float32, np.float64):
+        left, right = mod_operands(dtype, 200)[:, None], mod_operands(dtype, 200)
+        case(f"fmod {np.dtype(dtype).name}", "Mod", 13, [left, right], [np.fmod(left, right)], dict(fmod=1), 0, 0)
+        for divisor in (7, 0.1, 1, 8, 0.5, 0, np.inf, np.nan, -3):
+            by = np.array(divisor, dtype)
+            case(f"fmod {np.dtype(dtype).name} by {divisor}", "Mod", 13, [left, by], [np.fmod(left, by)], dict(fmod=1),
+                 0, 0, const=(1,))
+    far = np.array([1e20, 1e7, 1e5], np.float32)
+    by = np.array([7, 7, 0.1], np.float32)
+    case("fmod far", "Mod", 13, [far, by], [np.fmod(far, by)], dict(fmod=1), 0, 0, const=(1,))
+
+# --- QuantizeLinear of NaN: the least integer, whatever the zero point, as in ONNX Runtime
+for dtype in (np.int8, np.uint8, np.int16, np.uint16):
+    for of in (np.float32, np.float16):
+        x = np.resize(np.array([np.nan, 1, -np.inf, np.inf], of), 37)
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        case(f"quantize nan {np.dtype(dtype).name} {np.dtype(of).name}", "QuantizeLinear", 21,
+             [x, of(1), dtype(3)], [np.resize(np.array([low, 4, low, high], dtype), 37)], const=(1, 2))
