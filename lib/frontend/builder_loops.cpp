@@ -21,12 +21,14 @@ GraphBuilder::LoopOptions countedTo(GraphBuilder& b, Dim count, const GraphBuild
   return bounded;
 }
 
-/// Unlike the variables and the counters of the enclosing loops.
+/// Unlike the variables, the counters of the enclosing loops, and what is given and stored by name.
 std::string loopName(const Model& model, std::span<const UOp> ranges, std::string_view counter) {
   std::string name(counter);
   auto isTaken = [&] {
     for (UOp v : model.variables)
       if (v.argAs<VarArg>().name == name) return true;
+    for (const ModelPort& port : model.ports)
+      if (port.kind != PortKind::Temporary && port.name == name) return true;
     for (UOp range : ranges)
       if (model.loops[range.argAs<AxisArg>().id] == name) return true;
     return false;

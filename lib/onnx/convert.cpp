@@ -18,6 +18,12 @@ std::string oneLine(std::string text) {
   return line;
 }
 
+// Loops that lowerings make count with these names, and others that begin with them and a dot.
+bool isCounter(std::string_view name) {
+  const std::string_view first = name.substr(0, name.find('.'));
+  return first == "step" || first == "box" || first == "sample";
+}
+
 // The name as graph files write it without quotes: "/layer1/conv:0" becomes "layer1.conv.0".
 std::string plainName(std::string_view name) {
   std::string plain;
@@ -29,14 +35,14 @@ std::string plainName(std::string_view name) {
   }
   // Names that begin with an underscore are no labels in graph files.
   bool isStart = !plain.empty() && !std::isdigit(static_cast<unsigned char>(plain[0])) && plain[0] != '_';
-  return isStart ? plain : "v" + plain;
+  return isStart && !isCounter(plain) ? plain : "v" + plain;
 }
 
 }  // namespace
 
 // Values of functions and bodies are made many times under one name.
 void OnnxImporter::label(const Tensor& value, const std::string& name) {
-  if (isRehearsing) return;
+  if (isRehearsing || list(value)) return;
   UOp node = value.node();
   while (node.op() == Op::After) node = node.src(0);
   if (!node.isConst() && !builder_.model().labels.contains(node.id()))

@@ -125,6 +125,94 @@ TEST_CASE("models of the corpus convert; options hold for them") {
   CHECK(has(converted(m, options), "input x: f32[4, 3]\noutput y = -x\n"));
 }
 
+namespace {
+
+// x [24, 1, 4] through `count` layers of more steps than are laid out.
+void recurrent(OnnxMaker& m, const std::string& op, int64_t gates, int count) {
+  m.input("x", {"24", "1", "4"}).output("y");
+  m.floats("w", {1, 4 * gates, 4}, std::vector<float>(static_cast<size_t>(16 * gates), 0.1f)).ints("axis", {1}, {1});
+  std::string from = "x";
+  for (int i = 0; i < count; ++i) {
+    const std::string at = std::to_string(i), to = i + 1 == count ? "y" : "s" + at;
+    proto::NodeProto& node = m.node(op, {from, "w", "w"}, {"a" + at});
+    addAttribute(node, "hidden_size", int64_t{4});
+    if (i % 2 == 1) addAttribute(node, "direction", "reverse");
+    m.node("Squeeze", {"a" + at, "axis"}, {to});
+    from = to;
+  }
+}
+
+// A scan that multiplies a state [4] by 0.5 and adds a row of `rows`; `body` adds more nodes that make `fresh`.
+void scan(OnnxMaker& m, const std::string& start, const std::string& rows, const std::string& last,
+          const std::string& body) {
+  proto::NodeProto& node = m.node("Scan", {start, rows}, {last, last + ".all"});
+  addAttribute(node, "num_scan_inputs", int64_t{1});
+  proto::GraphProto& graph = addGraph(node, "body", {body + "h", body + "r"}, {body + "next", body + "out"});
+  addNode(*graph.mutable_node(), "Mul", {body + "h", "half"}, {body + "less"});
+  addNode(*graph.mutable_node(), "Add", {body + "less", body + "r"}, {body + "next"});
+  addNode(*graph.mutable_node(), "Tanh", {body + "next"}, {body + "out"});
+}
+
+// A loop of 20 trips that halves its state [4]; it holds `inner` more loops, each in the one before.
+proto::GraphProto& loopOf(google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes, const std::string& from,
+                          const std::string& to, const std::string& body, int inner) {
+  addNode(nodes, "Loop", {"trips", "", from}, {to});
+  proto::NodeProto& node = *nodes.rbegin();
+  proto::GraphProto& graph = addGraph(node, "body", {body + "i", body + "c", body + "h"}, {body + "go", body + "next"});
+  addNode(*graph.mutable_node(), "Identity", {body + "c"}, {body + "go"});
+  addNode(*graph.mutable_node(), "Mul", {body + "h", "half"}, {body + "less"});
+  if (inner > 0) {
+    loopOf(*graph.mutable_node(), body + "less", body + "mid", body + "n", inner - 1);
+  } else {
+    addNode(*graph.mutable_node(), "Identity", {body + "less"}, {body + "mid"});
+  }
+  addNode(*graph.mutable_node(), "Tanh", {body + "mid"}, {body + "next"});
+  return graph;
+}
+
+}  // namespace
+
+TEST_CASE("loops behind each other and in each other have the names of the model") {
+  const std::pair<std::string, int64_t> kLayers[] = {{"RNN", 1}, {"GRU", 3}, {"LSTM", 4}};
+  for (const auto& [op, gates] : kLayers)
+    for (int count : {1, 2, 3}) {
+      INFO(op << " " << count);
+      OnnxMaker m;
+      recurrent(m, op, gates, count);
+      std::string text = converted(m);
+      CHECK(has(text, "loop step < 24"));
+      CHECK_FALSE(has(text, "step.2"));
+    }
+  for (int count : {2, 3}) {
+    OnnxMaker m;
+    m.input("x", {"24", "4"}).input("h0", {"4"}).output("h" + std::to_string(count)).floats("half", {}, {0.5f});
+    for (int i = 0; i < count; ++i) scan(m, "h" + std::to_string(i), "x", "h" + std::to_string(i + 1), "b");
+    converted(m);
+  }
+  for (int inner : {0, 1, 2}) {
+    INFO("loops in each other: " << inner + 1);
+    OnnxMaker m;
+    m.input("h0", {"4"}).output("h2").floats("half", {}, {0.5f}).ints("trips", {}, {20});
+    loopOf(*m.model.mutable_graph()->mutable_node(), "h0", "h1", "a", inner);
+    loopOf(*m.model.mutable_graph()->mutable_node(), "h1", "h2", "b", inner);
+    converted(m);
+  }
+}
+
+TEST_CASE("loops keep their names beside inputs, outputs and values that are called alike") {
+  for (const std::string name : {"step", "step.1", "box"}) {
+    OnnxMaker m;
+    recurrent(m, "GRU", 3, 2);
+    m.output(name).node("Neg", {"x"}, {name});
+    m.output("z").node("Exp", {name}, {"z"});
+    converted(m);
+  }
+  OnnxMaker m;
+  recurrent(m, "RNN", 1, 2);
+  m.input("step", {"4"}).output("z").node("Neg", {"step"}, {"z"});
+  converted(m);
+}
+
 TEST_CASE("what cannot be imported is not converted") {
   OnnxMaker m;
   m.input("x", {"4"}).output("y");

@@ -76,6 +76,8 @@ Status ModelWriter::declare() {
     if (port.kind != PortKind::Input && port.data.bytes > 0) weight(port);
     if (port.kind == PortKind::Weight && port.data.bytes == 0) s.hasValue = true, s.value = GraphExpr::name("zeros");
   }
+  for (const std::string& name : b_.model().loops)  // kernels have them, so no label may take one
+    if (!counterNames_.contains(name)) counterNames_[name] = newName(name);
   return {};
 }
 

@@ -84,8 +84,8 @@ Status ModelWriter::loop(const BuildLog::Step& step) {
   if (!step.operands.empty()) {
     SVOD_TRY(condition, unnamed(step.operands[0]));
   }
-  std::string& counter = counters_[step.results.at(0).argAs<AxisArg>().id];
-  counter = newName(step.name);
+  const uint32_t id = step.results.at(0).argAs<AxisArg>().id;
+  const std::string& counter = counters_[id] = counterNames_.at(b_.model().loops[id]);
   Statement& s = add(StatementKind::Loop, counter);
   s.hasValue = true, s.value = std::move(*count), s.unroll = step.unroll;
   s.hasCondition = !step.operands.empty(), s.condition = std::move(condition);

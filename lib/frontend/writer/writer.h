@@ -45,11 +45,12 @@ class ModelWriter {
   Definitions definitions_;
   Layout layout_;
   WrittenModel out_;
-  std::vector<std::vector<Statement>*> bodies_;  // open ones, innermost last
-  std::map<uint32_t, std::string> names_;        // of values, by node id
-  std::map<uint32_t, GraphExpr> inlined_;        // values written where they are used
-  std::map<uint32_t, std::string> slotNames_;    // of ports
-  std::map<uint32_t, std::string> counters_;     // by id of a range
+  std::vector<std::vector<Statement>*> bodies_;      // open ones, innermost last
+  std::map<uint32_t, std::string> names_;            // of values, by node id
+  std::map<uint32_t, GraphExpr> inlined_;            // values written where they are used
+  std::map<uint32_t, std::string> slotNames_;        // of ports
+  std::map<uint32_t, std::string> counters_;         // by id of a range
+  std::map<std::string, std::string> counterNames_;  // by that of the model: loops behind each other may share one
   std::set<std::string, std::less<>> taken_;
   Contents contents_;             // at the place that is written
   std::map<uint32_t, UOp> held_;  // contents that are read after a later assignment, by id
