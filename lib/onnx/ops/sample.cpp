@@ -1,7 +1,5 @@
 // Reading images between their elements.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "frontend/lower/common.h"
 #include "onnx/ops/common.h"
@@ -168,109 +166,6 @@ Results onnxAffineGrid(OnnxNode& n) {
     sum = sum ? sum + column : column;
   }
   return cast(expand(sum, Dims{theta.dim(0)} + sizes + Dims{n.b.dim(axes)}), theta.dtype());
-}
-
-namespace {
-
-// --- RoiAlign
-
-/// Samples along one axis of the regions: positions [rois, bins, samples], and whether they lie in x. Regions
-/// with fewer samples than others lack the last ones.
-struct RoiAxis {
-  Tensor at, isInside, exists;
-  Tensor total;  // samples per bin, one number or [rois, 1, 1]
-};
-
-constexpr int64_t kMostSamples = 64;
-
-// The largest number of samples in a bin, for regions that are known; 0 and an error otherwise.
-int64_t mostSamples(OnnxNode& n, int low, int high, int64_t bins, double scale) {
-  if (!n.isKnown(1)) {
-    n.unsupported("sampling_ratio=0, where every region has its own number of samples",
-                  "a positive sampling_ratio, or regions that are constant");
-    return 0;
-  }
-  std::vector<double> rois = n.numbers(1);
-  double most = 1;
-  for (size_t i = 0; i + 3 < rois.size(); i += 4) {
-    double length = (rois[i + static_cast<size_t>(high)] - rois[i + static_cast<size_t>(low)]) * scale;
-    most = std::max(most, std::ceil(length / static_cast<double>(bins)));
-  }
-  if (most <= kMostSamples) return static_cast<int64_t>(most) + 1;  // one more for rounding
-  n.unsupported("regions with " + std::to_string(most) + " samples per bin", "a positive sampling_ratio");
-  return 0;
-}
-
-RoiAxis roiAxis(OnnxNode& n, Tensor rois, int low, int high, int64_t bins, Dim size) {
-  double scale = n.number("spatial_scale");
-  bool isHalf = n.opset >= 16 && n.word("coordinate_transformation_mode") != "output_half_pixel";
-  DType wide = rois.dtype();
-  auto edge = [&](int i) {
-    Tensor e = narrow(rois, 1, n.b.dim(i), n.b.dim(1)) * scale;
-    return unsqueeze(isHalf ? e - 0.5 : e, -1);  // [rois, 1, 1]
-  };
-  Tensor start = edge(low), length = edge(high) - start;
-  if (!isHalf) length = max(length, 1.0);
-  Tensor bin = length / static_cast<double>(bins);
-  int64_t ratio = n.integer("sampling_ratio");
-  int64_t samples = ratio > 0 ? ratio : mostSamples(n, low, high, bins, scale);
-  if (samples == 0) return {};
-  RoiAxis axis;
-  Tensor number = n.b.iota(n.b.dim(samples)), part = cast(number, wide) + 0.5;
-  axis.total = n.b.constant(Scalar::of(wide, static_cast<double>(samples)));
-  if (ratio <= 0) axis.total = elementwise(Op::Ceil, {bin});
-  Tensor bini = unsqueeze(cast(n.b.iota(n.b.dim(bins)), wide), -1);
-  Tensor at = start + bini * bin + part * (bin / axis.total);
-  Tensor last = cast(n.b.value(size - 1), wide);
-  axis.isInside = both(ge(at, -1.0), le(at, last + 1.0));
-  axis.exists = ratio > 0 ? n.b.literal(true) : lt(cast(number, wide), axis.total);
-  axis.at = min(max(at, 0.0), last);
-  return axis;
-}
-
-// [rois, bins, samples] in the place of axes `at` and `at + 2` of [rois, channels, rows, columns, row
-// samples, column samples].
-Tensor placed(Tensor t, bool isRow) {
-  if (!t || t.rank() != 3) return t;
-  Dims d = t.dims();
-  Dim one = t.builder()->dim(1);
-  if (isRow) return reshape(t, {d[0], one, d[1], one, d[2], one});
-  return reshape(t, {d[0], one, one, d[1], one, d[2]});
-}
-
-}  // namespace
-
-Results onnxRoiAlign(OnnxNode& n) {
-  Tensor x = n.arg(0), rois = cast(n.arg(1), computeDType(n.arg(1))), batch = n.arg(2);
-  std::string mode = n.word("mode");
-  int64_t rows = n.integer("output_height"), columns = n.integer("output_width");
-  if (!n.require(x.rank() == 4 && rois.rank() == 2 && rois.dim(1).is(4) && batch.rank() == 1,
-                 "x is [n, channels, height, width], rois [count, 4] and batch_indices [count]") ||
-      !n.require(rows > 0 && columns > 0 && (mode == "avg" || mode == "max"), "'mode' is avg or max"))
-    return Tensor();
-  RoiAxis down = roiAxis(n, rois, 1, 3, rows, x.dim(2)), right = roiAxis(n, rois, 0, 2, columns, x.dim(3));
-  if (!down.at || !right.at) return Tensor();
-  Tensor channel = n.b.iota(x.dim(1));
-  for (int i = 0; i < 4; ++i) channel = unsqueeze(channel, -1);
-  std::vector<Tensor> lead{along(batch, 6, 0), channel};
-  std::vector<Tap> taps = linearTaps(x, lead, {placed(down.at, true), placed(right.at, false)});
-  Tensor isInside = both(placed(down.isInside, true), placed(right.isInside, false));
-  Tensor exists = both(placed(down.exists, true), placed(right.exists, false));
-  if (mode == "avg") {
-    Tensor sums = reduce(Op::Add, where(both(isInside, exists), sumOf(taps), 0.0), {{4, 5}}, false);
-    Tensor total = max(down.total * right.total, 1.0);
-    if (total.rank() == 3) total = unsqueeze(total, -1);
-    return cast(sums / total, x.dtype());
-  }
-  // ONNX takes the largest weighted element, not the largest interpolated value.
-  Tensor largest;
-  for (const Tap& t : taps) {
-    Tensor term = t.weight * cast(t.value, t.weight.dtype());
-    largest = largest ? max(largest, term) : term;
-  }
-  constexpr double kNone = -std::numeric_limits<double>::infinity();
-  Tensor y = reduce(Op::Max, where(exists, where(isInside, largest, 0.0), kNone), {{4, 5}}, false);
-  return cast(where(eq(y, kNone), 0.0, y), x.dtype());
 }
 
 }  // namespace svod

@@ -23,8 +23,10 @@ std::optional<Complex> complexOf(OnnxNode& n, Tensor x) {
   return Complex{squeeze(x, -1), {}};
 }
 
-// circleOf, read from one period.
-Circle circle(OnnxNode& n, DType dtype, Dim results, Dim terms, int64_t length) {
+// circleOf, read from one period where that is known.
+Circle circle(OnnxNode& n, DType dtype, Dim results, Dim terms, Dim period) {
+  if (!period.isConst()) return circleOf(n.b, dtype, results, terms, period);
+  const int64_t length = period.constant();
   std::vector<double> cosines, sines;
   for (int64_t i = 0; i < length; ++i) {
     double angle = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length);
@@ -34,13 +36,13 @@ Circle circle(OnnxNode& n, DType dtype, Dim results, Dim terms, int64_t length) 
   return {take(constantOf(n, dtype, {length}, cosines), 0, at), take(constantOf(n, dtype, {length}, sines), 0, at)};
 }
 
-Tensor firstTerms(OnnxNode& n, Tensor line, int64_t count) {
-  if (!line || (line.dim(-1).isConst() && line.dim(-1).constant() <= count)) return line;
-  return narrow(line, -1, n.b.dim(0), n.b.dim(count));
+Tensor firstTerms(OnnxNode& n, Tensor line, Dim count) {
+  if (!line || smaller(line.dim(-1), count) == line.dim(-1)) return line;
+  return narrow(line, -1, n.b.dim(0), smaller(line.dim(-1), count));
 }
 
 // The numbers of terms that there may be: that of operand 1, or of the axis, or those that give the stated result.
-// None and an error when it is not known.
+// None where it is a size over variables; none and an error when it is not known.
 std::vector<int64_t> transformLengths(OnnxNode& n, Dim size, bool isMirrored, Dim stated) {
   bool isHalf = n.flag("onesided") && !isMirrored;
   auto checked = [&](std::vector<int64_t> all) {
@@ -56,11 +58,16 @@ std::vector<int64_t> transformLengths(OnnxNode& n, Dim size, bool isMirrored, Di
     int64_t length = n.integer("", 1, 0);
     return n.b.failed() ? std::vector<int64_t>() : checked({length});
   }
-  if (!size.isConst()) {
-    n.unsupported("a transform of the symbolic length " + describe(size), "fix it with --shape, or give dft_length");
-    return {};
-  }
+  if (!size.isConst()) return {};
   return checked({isMirrored ? 2 * (size.constant() - 1) : size.constant()});
+}
+
+// The number of terms where it is a size over variables, of the axis or of operand 1; null where it is a number.
+Dim symbolicLength(OnnxNode& n, Dim size, bool isMirrored) {
+  if (!n.has(1)) return size.isConst() ? Dim() : larger(isMirrored ? (size - 1) * 2 : size, n.b.dim(1));
+  if (!n.isKnown(1)) return {};
+  const Dims given = n.sizes(1);
+  return given.rank() == 1 && !given[0].isConst() ? larger(given[0], n.b.dim(1)) : Dim();
 }
 
 // Elements of a frame: operand 3, or what the window has, or what gives the stated number of results. None and an error
@@ -91,19 +98,18 @@ std::vector<int64_t> frameLengths(OnnxNode& n, const std::optional<Dims>& stated
 }
 
 // The transform along one axis.
-Tensor transformedAlong(OnnxNode& n, const Complex& c, int axis, int64_t length) {
+Tensor transformedAlong(OnnxNode& n, const Complex& c, int axis, Dim length) {
   bool isInverse = n.flag("inverse"), isOneSided = n.flag("onesided"), isMirrored = isInverse && isOneSided;
+  const Dim half = floordiv(length, 2) + 1;
   std::vector<int> order = orderWithLast(c.real.rank(), axis), back = inverseOrder(order);
-  auto line = [&](Tensor t) { return t ? firstTerms(n, permute(t, order), isMirrored ? length / 2 + 1 : length) : t; };
+  auto line = [&](Tensor t) { return t ? firstTerms(n, permute(t, order), isMirrored ? half : length) : t; };
   Complex terms{line(c.real), line(c.imaginary)};
   Complex y;
   if (isMirrored) {
-    y.real =
-        realSignal(terms, circle(n, terms.real.dtype(), n.b.dim(length), terms.real.dim(-1), length), n.b.dim(length));
+    y.real = realSignal(terms, circle(n, terms.real.dtype(), length, terms.real.dim(-1), length), length);
   } else {
-    const Dim results = n.b.dim(isOneSided ? length / 2 + 1 : length);
-    y = transformed(terms, circle(n, terms.real.dtype(), results, terms.real.dim(-1), length), n.b.dim(length),
-                    isInverse);
+    const Dim results = isOneSided ? half : length;
+    y = transformed(terms, circle(n, terms.real.dtype(), results, terms.real.dim(-1), length), length, isInverse);
   }
   if (!y.real) return {};
   y = {permute(y.real, back), y.imaginary ? permute(y.imaginary, back) : Tensor()};
@@ -120,7 +126,7 @@ Tensor transformedAtRun(OnnxNode& n, const Complex& c, int64_t knownAxis, const 
   for (int axis = 0; axis < rank; ++axis) {
     if (isAxisKnown && axis != knownAxis) continue;
     for (int64_t length : transformLengths(n, c.real.dim(axis), isMirrored, stated[axis])) {
-      Tensor result = transformedAlong(n, c, axis, length);
+      Tensor result = transformedAlong(n, c, axis, n.b.dim(length));
       if (!result || result.dims() != stated) continue;
       Tensor isMeant = n.b.constant(Scalar::ofInt(DType::Bool, 1));
       if (!isAxisKnown) isMeant = either(eq(scalar(2), axis), eq(scalar(2), axis - rank - 1));
@@ -146,8 +152,10 @@ Results onnxDft(OnnxNode& n) {
   if (!isAxisOpen || !isAtRun) axis = n.axis(n.opset < 20 ? n.integer("axis") : n.integer("", 2, -2), x.rank());
   if (n.b.failed() || !n.require(axis < x.rank() - 1, "'axis' is not the last axis")) return Tensor();
   if (isAtRun) return cast(transformedAtRun(n, *c, axis, *stated), x.dtype());
+  if (Dim length = symbolicLength(n, x.dim(axis), isMirrored))
+    return cast(transformedAlong(n, *c, axis, length), x.dtype());
   std::vector<int64_t> lengths = transformLengths(n, x.dim(axis), isMirrored, Dim());
-  return lengths.empty() ? Tensor() : cast(transformedAlong(n, *c, axis, lengths[0]), x.dtype());
+  return lengths.empty() ? Tensor() : cast(transformedAlong(n, *c, axis, n.b.dim(lengths[0])), x.dtype());
 }
 
 namespace {
@@ -176,8 +184,8 @@ Tensor framesTransformed(OnnxNode& n, const Complex& c, int64_t length, const st
   };
   Dim results = n.b.dim(n.flag("onesided") ? length / 2 + 1 : length);
   const Complex cut{framed(c.real), framed(c.imaginary)};
-  return joined(
-      transformed(cut, circle(n, cut.real.dtype(), results, cut.real.dim(-1), length), n.b.dim(length), false));
+  return joined(transformed(cut, circle(n, cut.real.dtype(), results, cut.real.dim(-1), n.b.dim(length)),
+                            n.b.dim(length), false));
 }
 
 }  // namespace

@@ -444,28 +444,29 @@ def ra(X, rois, bi, oh, ow, sr, ss, half, mode):
 X = floats(2, 2, 6, 7)
 rois = np.array([[0, 0, 5, 4], [1.5, 2, 6.5, 5.5], [-2, -3, 9, 8], [3, 3, 3.2, 3.1]], np.float32)
 bi = np.array([0, 1, 1, 0])
+far = np.array([[-70, -3, 90, 8], [1, -60, 3, 4], [60, 60, 90, 90], [0, 0, 5, 4]], np.float32)  # samples beside x
 for half in (0, 1):
     for sr in (1, 2, 3, 0):
         for mode in ("avg", "max"):
-            if sr == 0 and mode == "max":
-                continue
-            case(
-                f"roi{half}{sr}{mode}",
-                "RoiAlign",
-                16,
-                [X, rois, bi],
-                [ra(X, rois, bi, 3, 2, sr, 0.75, half, mode)],
-                dict(
-                    output_height=3,
-                    output_width=2,
-                    sampling_ratio=sr,
-                    spatial_scale=0.75,
-                    mode=mode,
-                    coordinate_transformation_mode="half_pixel" if half else "output_half_pixel",
-                ),
-                const=(1,) if sr == 0 else (),
-                atol=1e-4,
-            )
+            for where, regions in (("", rois), (" far", far)):
+                for const in ((), (1,)) if sr == 0 else ((),):
+                    case(
+                        f"roi{half}{sr}{mode}{where}{const}",
+                        "RoiAlign",
+                        16,
+                        [X, regions, bi],
+                        [ra(X, regions, bi, 3, 2, sr, 0.75, half, mode)],
+                        dict(
+                            output_height=3,
+                            output_width=2,
+                            sampling_ratio=sr,
+                            spatial_scale=0.75,
+                            mode=mode,
+                            coordinate_transformation_mode="half_pixel" if half else "output_half_pixel",
+                        ),
+                        const=const,
+                        atol=1e-4,
+                    )
 case(
     "roi10",
     "RoiAlign",
@@ -475,3 +476,30 @@ case(
     dict(output_height=3, output_width=2, sampling_ratio=2),
     atol=1e-4,
 )
+
+
+# --- MaxRoiPool
+def max_roi_pool(x, regions, size, scale):
+    away = lambda v: np.sign(v) * np.floor(np.abs(v) + 0.5)  # noqa: E731: halves away from 0
+    out = np.zeros((len(regions), x.shape[1], *size), x.dtype)
+    for r, region in enumerate(regions):
+        corners = away(region[1:].astype(np.float64) * scale)
+        spans = []
+        for low, high, bins, last in ((corners[1], corners[3], size[0], x.shape[2]),
+                                      (corners[0], corners[2], size[1], x.shape[3])):
+            bin_size = np.float32(max(high - low + 1, 1)) / np.float32(bins)
+            ends = [(np.floor(i * bin_size) + low, np.ceil((i + 1) * bin_size) + low) for i in range(bins)]
+            spans.append([tuple(int(min(max(v, 0), last)) for v in ends[i]) for i in range(bins)])
+        for i, j in np.ndindex(*size):
+            part = x[int(region[0]), :, slice(*spans[0][i]), slice(*spans[1][j])]
+            out[r, :, i, j] = part.max((1, 2)) if part.size else 0
+    return out
+
+
+pooled_rois = np.array([[0, 0, 0, 5, 4], [1, 1.5, 2.5, 6.5, 5.5], [1, -2, -3, 9, 8], [0, 3, 3, 3, 3], [0, 40, 40, 50, 50],
+                        [0, 5, 4, 1, 1]], np.float32)
+for dtype in (np.float32, np.float16, np.float64):
+    for scale in (1.0, 0.5):
+        case(f"maxroipool {np.dtype(dtype).name} {scale}", "MaxRoiPool", 9, [X.astype(dtype), pooled_rois.astype(dtype)],
+             [max_roi_pool(X.astype(dtype), pooled_rois, (3, 2), scale)],
+             dict(pooled_shape=[3, 2], spatial_scale=scale), 0, 0)
