@@ -37,8 +37,9 @@ struct LoadOptions {
   std::vector<std::pair<std::string, std::string>> states =
       {};  // --state: an input, and the output it is in the next run
   std::vector<HostOpOption> hostOps = {};
-  std::vector<std::string> devices = {};       // --device: besides cpu, what copy(x, device=NAME) may name
-  std::set<std::string>* filesRead = nullptr;  // gets the path of every file with weights that is opened
+  std::vector<std::string> inputDefaults = {};  // --input-default: inputs that stay some although the model has a value
+  std::vector<std::string> devices = {};        // --device: besides cpu, what copy(x, device=NAME) may name
+  std::set<std::string>* filesRead = nullptr;   // gets the path of every file with weights that is opened
 };
 
 /// "n=1:64", "n=8", "n=m" or "h=8*k + 1".

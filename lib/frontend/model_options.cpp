@@ -83,6 +83,9 @@ void ModelReader::applyOptions() {
   for (const auto& [past, present] : options_.states)
     record(Diag::Usage, {}, "--state " + past + "=" + present + ": a graph file names its states itself",
            "write 'state " + past + "' in place of the input, and 'assign' in place of the output");
+  for (const std::string& name : options_.inputDefaults)
+    record(Diag::Usage, {}, "--input-default " + name + ": inputs of a graph file have no value",
+           "write 'input " + name + "' in place of the weight");
   declareVariables();
   auto unknown = [&](const std::string& name) {
     std::vector<std::string_view> variables;

@@ -17,6 +17,8 @@ int fileType(OnnxType type) {
     case OnnxType::DType: return kInt;
     case OnnxType::String: return kString;
     case OnnxType::Tensor: return kTensor;
+    case OnnxType::Sparse: return kSparse;
+    case OnnxType::Type: return kType;
     case OnnxType::Graph: return kGraph;
     case OnnxType::Floats: return kFloats;
     case OnnxType::Ints: return kInts;
@@ -28,6 +30,7 @@ std::string_view typeName(int type) {
   constexpr std::string_view kNames[] = {"of no type",       "a float", "an integer",       "a string",
                                          "a tensor",         "a graph", "a list of floats", "a list of integers",
                                          "a list of strings"};
+  if (type == kSparse || type == kType) return type == kSparse ? "a sparse tensor" : "a type";
   return type >= 0 && type < static_cast<int>(std::size(kNames)) ? kNames[type] : "of another type";
 }
 
@@ -40,6 +43,8 @@ int typeOf(const proto::AttributeProto& a) {
   if (a.has_s()) return kString;
   if (a.has_t()) return kTensor;
   if (a.has_g()) return kGraph;
+  if (a.has_sparse_tensor()) return kSparse;
+  if (a.has_tp()) return kType;
   if (a.floats_size() > 0) return kFloats;
   if (a.ints_size() > 0) return kInts;
   return a.strings_size() > 0 ? kStrings : 0;
@@ -50,7 +55,7 @@ namespace {
 // An empty list has no field that tells its type.
 bool fits(const proto::AttributeProto& a, OnnxType type) {
   int have = typeOf(a), want = fileType(type);
-  return have == want || (have == 0 && want >= kFloats);
+  return have == want || (have == 0 && want >= kFloats && want <= kStrings);
 }
 
 // Said about how results may be computed, never about what they are; older exporters write them everywhere.

@@ -19,7 +19,9 @@ enum AttributeFileType {
   kGraph = 5,
   kFloats = 6,
   kInts = 7,
-  kStrings = 8
+  kStrings = 8,
+  kSparse = 11,
+  kType = 13
 };
 /// The type of an attribute, also where the file does not say it; 0 for an empty list without one.
 int typeOf(const proto::AttributeProto& a);

@@ -20,6 +20,7 @@ struct NamedValue {
   Tensor tensor;
   const proto::TensorProto* data = nullptr;
   bool isBroken = false;
+  const proto::SparseTensorProto* sparse = nullptr;  // in place of `data`
 };
 
 struct NameScope {

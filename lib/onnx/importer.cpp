@@ -105,17 +105,14 @@ NamedValue* OnnxImporter::lookup(NameScope& scope, const std::string& name) {
 
 void OnnxImporter::addInitializers(ImportedBody& body, const proto::GraphProto& graph) {
   for (const proto::TensorProto& t : graph.initializer()) define(body, t.name(), {Tensor(), &t, false});
-  for (const proto::SparseTensorProto& t : graph.sparse_initializer()) {
-    record(Diag::Unsupported, "the initializer '" + shortened(t.values().name()) + "' is sparse",
-           "store it as a dense tensor");
-    define(body, t.values().name(), {Tensor(), nullptr, true});
-  }
+  for (const proto::SparseTensorProto& t : graph.sparse_initializer())
+    define(body, t.values().name(), {Tensor(), nullptr, false, &t});
 }
 
 // Initializers become tensors when somebody uses them.
 Tensor OnnxImporter::tensorOf(NamedValue& value, const std::string& name) {
-  if (!value.data || value.tensor || value.isBroken) return value.tensor;
-  Result<TensorData> data = loader_.load(*value.data);
+  if ((!value.data && !value.sparse) || value.tensor || value.isBroken) return value.tensor;
+  Result<TensorData> data = value.data ? loader_.load(*value.data) : loader_.load(*value.sparse);
   if (data) value.tensor = constantOf(*data, name);
   if (!data) record(data.error());
   value.isBroken = takeError() || !data;
@@ -160,12 +157,26 @@ Tensor OnnxImporter::constantTensor(const HostTensor& value, std::string_view na
 }
 
 std::optional<HostTensor> OnnxImporter::tensorAttribute(const proto::AttributeProto& attribute) {
-  Result<TensorData> t = loader_.load(attribute.t());
+  Result<TensorData> t =
+      attribute.has_sparse_tensor() ? loader_.load(attribute.sparse_tensor()) : loader_.load(attribute.t());
   if (!t) {
     builder_.fail(t.error()->diag, t.error()->message, t.error()->help);
     return std::nullopt;
   }
   return HostTensor::fromMemory(t->dtype, t->dims, {t->data.data, t->data.bytes});
+}
+
+// A node that is like no other one, and that nothing may compute with.
+Tensor OnnxImporter::listOf(TensorList list) {
+  const std::string name = "list " + std::to_string(lists_.size());
+  const UOp node = builder_.graph().make(Op::Var, DType::Index, std::span<const UOp>(), VarArg{name, 0, 1});
+  lists_.emplace(node.id(), std::move(list));
+  return builder_.wrap(node);
+}
+
+const TensorList* OnnxImporter::list(const Tensor& x) const {
+  auto known = lists_.find(x.node().id());
+  return known == lists_.end() ? nullptr : &known->second;
 }
 
 const Dequantized* OnnxImporter::dequantized(const Tensor& x) const {

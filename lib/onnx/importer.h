@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -70,6 +71,8 @@ class OnnxImporter : public OnnxContext {
   std::string lengthName() const override;
   void setDequantized(const Tensor& x, Dequantized from) override { dequantized_[x.node().id()] = std::move(from); }
   const Dequantized* dequantized(const Tensor& x) const override;
+  Tensor listOf(TensorList list) override;
+  const TensorList* list(const Tensor& x) const override;
   uint64_t randomKey() override { return ++randomCount_; }
   void expect(const Tensor& given, const Tensor& wanted, const std::string& operands) override;
   void prefer(Dim least, Dim most) override;
@@ -117,6 +120,7 @@ class OnnxImporter : public OnnxContext {
   void readOptions(const proto::GraphProto& graph);
   void readVariables(const proto::GraphProto& graph);
   void readConstant(const proto::ValueInfoProto& input, const std::string& path);
+  void readDefaults(const proto::GraphProto& graph);
   const proto::ValueInfoProto* inputFor(std::string_view flag, const proto::GraphProto& graph, const std::string& name);
   void bind(const std::string& variable, int64_t value, const std::string& from);
   bool bindShape(const proto::ValueInfoProto& input, const std::vector<SizeForm>& shape, const std::string& from,
@@ -199,6 +203,7 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, std::string> apart_;                     // variables of dims that are named like an input
   std::map<std::string, const proto::ValueInfoProto*> inputOf_;  // an input with this variable in its dims
   std::map<std::string, std::string> constantFiles_;             // empty: the file has an error
+  std::set<std::string> keptInputs_;                             // although the model has a value for them
   std::map<std::string, Dim> variables_;
   std::vector<std::string> unbounded_;                                        // free variables that no option bounds
   std::unordered_map<std::string, const proto::TensorShapeProto*> declared_;  // of values of the main graph
@@ -215,6 +220,7 @@ class OnnxImporter : public OnnxContext {
   size_t nodeCount_ = 0;
   uint64_t randomCount_ = 0;
   std::unordered_map<uint32_t, Dequantized> dequantized_;  // by node
+  std::unordered_map<uint32_t, TensorList> lists_;         // the same
   StateRooms rooms_;
   std::map<std::string, ImportedState> states_;        // by input
   std::map<std::string, std::string> presentOf_;       // the input, by output

@@ -21,10 +21,6 @@ struct Refusal {
   std::string_view name, help;
 };
 constexpr Refusal kRefusals[] = {
-    {"Sequence*", "plans hold dense tensors: pass the elements of a sequence one by one, or stacked"},
-    {"SplitToSequence", "use Split: plans hold dense tensors, not sequences"},
-    {"ConcatFromSequence", "use Concat: plans hold dense tensors, not sequences"},
-    {"Optional*", "plans hold dense tensors: pass a default in place of what is missing"},
     {"String*", "plans hold numbers: pass the indices of the words"},
     {"RegexFullMatch", "plans hold numbers: match before, and pass the result"},
     {"TfIdfVectorizer", "plans hold numbers: count before, and pass the vector"},
@@ -42,6 +38,12 @@ std::string refusalOf(std::string_view name) {
     if (isPrefix ? name.starts_with(r.name.substr(0, r.name.size() - 1)) : name == r.name) return std::string(r.help);
   }
   return {};
+}
+
+/// Whether operand i may be a sequence, or an optional without a value.
+bool takesList(std::string_view op, int i) {
+  if (op == "Loop") return i >= 2;  // behind the trip count and the condition
+  return op == "Identity" || op == "ConcatFromSequence" || op.starts_with("Sequence") || op.starts_with("Optional");
 }
 
 // Ops of other domains may be functions of the application.
@@ -117,7 +119,10 @@ void OnnxImporter::importNode(ImportedBody& body, const proto::NodeProto& node) 
   const HostOpOption* host = isFunction ? nullptr : hostOpOf(node);
   const OnnxOp* op = isFunction || host ? nullptr : rowOf(body, node);
   if (isGood && isFunction) results = called(body, node, function->second, inputs);
-  if (isGood && host) results = hostCalls(body, node, *host, inputs);
+  if (isGood && host && std::ranges::any_of(inputs, [this](const Tensor& x) { return x && list(x); })) {
+    builder_.fail(Diag::Unsupported, "a sequence goes into a function of the application", "pass its elements");
+  } else if (isGood && host)
+    results = hostCalls(body, node, *host, inputs);
   if (isGood && op) {
     noteSwept(node, inputs);
     const proto::NodeProto* outer = std::exchange(node_, &node);
@@ -179,6 +184,13 @@ std::vector<Tensor> OnnxImporter::lowered(ImportedBody& body, const proto::NodeP
                   "it takes " + std::string(op.inputs) + (op.inputs.empty() ? "none" : ""));
     return {};
   }
+  for (int i = 0; i < count; ++i)
+    if (const Tensor& x = inputs[static_cast<size_t>(i)]; x && list(x) && !takesList(op.name, i)) {
+      builder_.fail(Diag::Unsupported,
+                    "operand " + std::to_string(i) + " is " + (list(x)->isNothing ? "nothing" : "a sequence"),
+                    "it takes tensors: SequenceAt gives an element, ConcatFromSequence all of them");
+      return {};
+    }
   std::vector<std::unique_ptr<proto::AttributeProto>> made;
   std::vector<const proto::AttributeProto*> attributes = resolveAttributes(node, body.attributes, made);
   if (Status fits = checkAttributes(op, attributes); !fits) {

@@ -214,7 +214,41 @@ void OnnxImporter::readConstant(const proto::ValueInfoProto& input, const std::s
   constantFiles_[input.name()] = fits ? path : "";
 }
 
+// Inputs with a value in the model are constants unless an option says that they stay inputs. Before version 4 of the
+// format all initializers were inputs, so that this says nothing.
+void OnnxImporter::readDefaults(const proto::GraphProto& graph) {
+  constexpr int64_t kFirstWithConstants = 4;
+  std::set<std::string_view> given;
+  for (const proto::TensorProto& t : graph.initializer()) given.insert(t.name());
+  for (const proto::SparseTensorProto& t : graph.sparse_initializer()) given.insert(t.values().name());
+  const auto& kept = options_.inputDefaults;
+  const bool keepsAll = std::ranges::find(kept, "*") != kept.end();
+  for (const std::string& name : kept)
+    if (name != "*" && inputFor("--input-default", graph, name) && !given.contains(name))
+      record(Diag::UnknownPort, "--input-default: the model has no value for the input '" + shortened(name) + "'",
+             "leave the flag out: it is an input as it is");
+  std::vector<std::string> taken;
+  for (const proto::ValueInfoProto& input : graph.input()) {
+    if (!given.contains(input.name())) continue;
+    if (keepsAll || std::ranges::find(kept, input.name()) != kept.end())
+      keptInputs_.insert(input.name());
+    else if (!std::ranges::any_of(options_.constants, [&](const auto& c) { return c.first == input.name(); }))
+      taken.push_back("'" + input.name() + "'");
+  }
+  if (taken.empty() || file_->model.ir_version() < kFirstWithConstants) return;
+  std::string list;
+  for (const std::string& name : taken) list += (list.empty() ? "" : ", ") + name;
+  const std::string one = taken.front().substr(1, taken.front().size() - 2);
+  problems_.addNote({Diag::UnknownPort,
+                     (taken.size() == 1 ? "the input " : "the inputs ") + shortened(list, 300) +
+                         " with a value in the model " + (taken.size() == 1 ? "is a constant" : "are constants"),
+                     "to give another one in a run: --input-default " + shellWord(one) +
+                         (taken.size() == 1 ? "" : ", or '*' for all of them"),
+                     {file_->path, 0, 0}});
+}
+
 void OnnxImporter::readOptions(const proto::GraphProto& graph) {
+  readDefaults(graph);
   nameDims(graph);
   readVariables(graph);
   const LoadOptions options = optionsNamedApart();

@@ -91,12 +91,12 @@ Tensor OnnxImporter::constantInput(const std::string& name, const std::string& p
   return {};
 }
 
-// An input that is also an initializer has that value.
+// An input that is also an initializer has that value, unless it is to stay an input.
 void OnnxImporter::addInput(ImportedBody& body, const proto::ValueInfoProto& input) {
   const std::string& name = input.name();
   NamedValue* initializer = lookup(body.scope, name);
   auto constant = constantFiles_.find(name);
-  if (initializer && constant == constantFiles_.end()) return;
+  if (initializer && constant == constantFiles_.end() && !keptInputs_.contains(name)) return;
   NamedValue value{Tensor(), nullptr, true};
   const std::string what = "the input '" + name + "'";
   if (!input.type().has_tensor_type()) {
@@ -131,6 +131,9 @@ void OnnxImporter::addOutput(ImportedBody& body, const proto::ValueInfoProto& ou
     return record(Diag::UnknownName, "no node makes the output '" + output.name() + "'", "the model is incomplete");
   Tensor x = tensorOf(*value, output.name());
   if (!x || value->isBroken) return;
+  if (list(x))
+    return record(Diag::Unsupported, "the output '" + output.name() + "' is a sequence, or an optional without a value",
+                  "outputs are tensors: make its elements outputs, or what ConcatFromSequence makes of them");
   int declared = output.type().tensor_type().elem_type();
   const OnnxDType* row = findOnnxDType(declared);
   if (declared != 0 && (!row || row->dtype != x.dtype()))

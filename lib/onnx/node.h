@@ -28,6 +28,12 @@ struct Dequantized {
   int axis = 0;
 };
 
+/// What a value stands for that is no tensor: a sequence, or an optional without a value.
+struct TensorList {
+  std::vector<Tensor> elements;
+  bool isNothing = false;
+};
+
 /// An output of a graph attribute that is asked for as another value of it; the node that makes it is left out.
 struct OutputAs {
   std::string output, value;
@@ -50,6 +56,10 @@ class OnnxContext {
   virtual void setDequantized(const Tensor& x, Dequantized from) = 0;
   /// Null for all other values.
   virtual const Dequantized* dequantized(const Tensor& x) const = 0;
+  /// A value for a list: only ops that take lists are given it.
+  virtual Tensor listOf(TensorList list) = 0;
+  /// Null for tensors.
+  virtual const TensorList* list(const Tensor& x) const = 0;
   /// Another number with every call, the same ones for the same model.
   virtual uint64_t randomKey() = 0;
   /// Every run is to check that `given`, what it makes of these operands of the node, is `wanted`.
@@ -173,6 +183,11 @@ class OnnxNode {
   Tensor firstOf(Tensor x, int axis, Tensor count) const;
   void setDequantized(const Tensor& x, Dequantized from) const { context_.setDequantized(x, std::move(from)); }
   const Dequantized* dequantized(int i) const { return has(i) ? context_.dequantized(arg(i)) : nullptr; }
+
+  // --- Lists of tensors
+  Tensor listOf(TensorList list) const { return context_.listOf(std::move(list)); }
+  const TensorList* list(const Tensor& x) const { return x ? context_.list(x) : nullptr; }
+  const TensorList* list(int i) const { return list(arg(i)); }
 
   // --- Errors
   Tensor fail(Diag diag, std::string message, std::string help = {}) const;

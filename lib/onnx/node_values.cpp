@@ -36,6 +36,26 @@ std::pair<std::string, std::string> listed(const std::vector<std::string>& names
 
 }  // namespace
 
+namespace {
+
+// An input of a few integers may be sizes of the plan, which every run compares with it: NAME.0 is its first element.
+std::string sizesOfInputs(const Model& model, std::span<const std::string> names) {
+  constexpr int64_t kMost = 64;
+  std::string options;
+  for (const ModelPort& port : model.ports) {
+    const bool isMeant = port.kind == PortKind::Input && std::ranges::find(names, port.name) != names.end();
+    const bool isFixed = std::ranges::all_of(port.buffer.shape(), [](UOp d) { return d.isConst(); });
+    if (!isMeant || !isFixed || !isInt(port.buffer.dtype())) continue;
+    const int64_t count = port.buffer.maxNumel();
+    if (count < 1 || count > kMost) continue;
+    options += " " + optionText("--var", port.name + ".0", "SIZE");
+    if (count > 1) options += " to " + shellWord(port.name + "." + std::to_string(count - 1));
+  }
+  return options.empty() ? options : "; or make it a size of this plan:" + options;
+}
+
+}  // namespace
+
 void OnnxNode::failUnknown(int i) const {
   const std::string what = operandName(op.inputs, i) + " must be known when the model is compiled";
   const Dependencies from = context_.knownValues().dependencies(arg(i));
@@ -43,9 +63,9 @@ void OnnxNode::failUnknown(int i) const {
   if (!from.inputs.empty()) {
     auto [names, options] = listed(from.inputs, "--const", "FILE.npy");
     const std::string bounds = listed(from.variables, "--var", "LEAST:MOST").second;
-    unsupported(
-        what + ", but depends on " + names,
-        "give it a value:" + options + (bounds.empty() ? "" : "; where a size bounds it, bound that:" + bounds));
+    unsupported(what + ", but depends on " + names,
+                "give it a value:" + options + sizesOfInputs(b.model(), from.inputs) +
+                    (bounds.empty() ? "" : "; where a size bounds it, bound that:" + bounds));
   } else if (!from.variables.empty()) {
     auto [names, options] = listed(from.variables, "--var", "SIZE");
     unsupported(what + ", but depends on the size of " + names, "give it a value:" + options);

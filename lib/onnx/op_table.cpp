@@ -35,11 +35,11 @@ struct TypeName {
   std::string_view text;
   OnnxType type;
 };
-constexpr TypeName kTypeNames[] = {{"float", OnnxType::Float},   {"int", OnnxType::Int},
-                                   {"flag", OnnxType::Flag},     {"dtype", OnnxType::DType},
-                                   {"string", OnnxType::String}, {"tensor", OnnxType::Tensor},
-                                   {"graph", OnnxType::Graph},   {"floats", OnnxType::Floats},
-                                   {"ints", OnnxType::Ints},     {"strings", OnnxType::Strings}};
+constexpr TypeName kTypeNames[] = {
+    {"float", OnnxType::Float},   {"int", OnnxType::Int},       {"flag", OnnxType::Flag},
+    {"dtype", OnnxType::DType},   {"string", OnnxType::String}, {"tensor", OnnxType::Tensor},
+    {"sparse", OnnxType::Sparse}, {"graph", OnnxType::Graph},   {"type", OnnxType::Type},
+    {"floats", OnnxType::Floats}, {"ints", OnnxType::Ints},     {"strings", OnnxType::Strings}};
 
 std::string_view trim(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);

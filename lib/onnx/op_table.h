@@ -14,7 +14,7 @@ namespace svod {
 class OnnxNode;
 
 /// Type of an attribute in a row. Flag and DType are integers in the file.
-enum class OnnxType : uint8_t { Float, Int, Flag, DType, String, Tensor, Graph, Floats, Ints, Strings };
+enum class OnnxType : uint8_t { Float, Int, Flag, DType, String, Tensor, Sparse, Graph, Type, Floats, Ints, Strings };
 
 struct OnnxAttribute {
   std::string_view name;

@@ -63,16 +63,49 @@ std::optional<uint64_t> number(const std::string& text) {
   return value;
 }
 
-Result<int64_t> countOf(const proto::TensorProto& t, const std::string& name) {
-  if (t.dims_size() > kMaxRank)
-    return fail(Diag::TooLarge, name + " has " + std::to_string(t.dims_size()) + " dims", "at most 32");
+using FileDims = google::protobuf::RepeatedField<int64_t>;
+
+Result<int64_t> countOf(const FileDims& dims, const std::string& name) {
+  if (dims.size() > kMaxRank)
+    return fail(Diag::TooLarge, name + " has " + std::to_string(dims.size()) + " dims", "at most 32");
   int64_t count = 1;
-  for (int64_t d : t.dims()) {
+  for (int64_t d : dims) {
     if (d < 0) return fail(Diag::Syntax, name + " has the dim " + std::to_string(d), "dims are 0 or more");
     if (__builtin_mul_overflow(count, d, &count) || count > kMaxBytes)
       return fail(Diag::TooLarge, name + " does not fit an address space", "at most 2^46 bytes");
   }
   return count;
+}
+
+// Where in a dense tensor the entries of a sparse one stand: its indices are [count], or [count, rank].
+Result<std::vector<int64_t>> placesOf(const proto::SparseTensorProto& t, const TensorData& indices, int64_t entries,
+                                      int64_t total, const std::string& name) {
+  const bool isFlat = indices.dims.size() == 1;
+  const bool fits = indices.dtype == DType::I64 && !indices.dims.empty() && indices.dims[0] == entries &&
+                    (isFlat || (indices.dims.size() == 2 && indices.dims[1] == t.dims_size()));
+  const std::string rule = "indices are i64 [entries] or [entries, rank], and lie inside of the dims";
+  if (!fits) return fail(Diag::Syntax, name + " is sparse, and its indices do not fit its values and dims", rule);
+  std::vector<int64_t> places;
+  const std::byte* next = indices.data.data;
+  const auto taken = [&next] {
+    int64_t value = 0;
+    std::memcpy(&value, next, sizeof value);
+    next += sizeof value;
+    return value;
+  };
+  for (int64_t entry = 0; entry < entries; ++entry) {
+    int64_t place = isFlat ? taken() : 0;
+    bool isInside = place >= 0 && place < total;
+    for (int axis = 0; !isFlat && axis < t.dims_size(); ++axis) {
+      const int64_t at = taken();
+      isInside &= at >= 0 && at < t.dims(axis);
+      place = place * t.dims(axis) + at;
+    }
+    if (!isInside)
+      return fail(Diag::Syntax, name + " is sparse, and entry " + std::to_string(entry) + " lies outside", rule);
+    places.push_back(place);
+  }
+  return places;
 }
 
 // The path of an external file, if it stays in the folder.
@@ -127,7 +160,7 @@ Result<ConstData> TensorLoader::external(const proto::TensorProto& t, const std:
 Result<TensorData> TensorLoader::load(const proto::TensorProto& t) {
   const std::string name = t.name().empty() ? "a tensor" : "the tensor '" + shortened(t.name()) + "'";
   SVOD_TRY(const DType dtype, dtypeOfOnnx(t.data_type(), name));
-  SVOD_TRY(const int64_t count, countOf(t, name));
+  SVOD_TRY(const int64_t count, countOf(t.dims(), name));
   const auto bytes = static_cast<uint64_t>(memoryBytes(dtype, count));
   TensorData result{dtype, {t.dims().begin(), t.dims().end()}, {}};
   if (t.data_location() == kExternal) {
@@ -143,6 +176,28 @@ Result<TensorData> TensorLoader::load(const proto::TensorProto& t) {
                 "the file is damaged, or dims and element type do not belong to the data");
   if (dtype == DType::Bool) result.data = normalizedBools(std::move(result.data));
   return result;
+}
+
+Result<TensorData> TensorLoader::load(const proto::SparseTensorProto& t) {
+  constexpr int64_t kMostBytes = int64_t{1} << 30;
+  const std::string name = "the tensor '" + shortened(t.values().name()) + "'";
+  SVOD_TRY(const TensorData values, load(t.values()));
+  SVOD_TRY(const TensorData indices, load(t.indices()));
+  SVOD_TRY(const int64_t total, countOf(t.dims(), name));
+  if (memoryBits(values.dtype) < 8)
+    return fail(Diag::Unsupported, name + " is sparse, of " + std::string(toText(values.dtype)),
+                "store it as a dense tensor");
+  const int64_t size = byteSize(values.dtype);
+  if (total > kMostBytes / size)
+    return fail(Diag::TooLarge, name + " is sparse, of more than 2^30 bytes", "use a smaller one");
+  if (values.dims.size() != 1)
+    return fail(Diag::Syntax, name + " is sparse, and its values are no vector", "values are [entries]");
+  SVOD_TRY(const std::vector<int64_t> places, placesOf(t, indices, values.dims[0], total, name));
+  std::vector<std::byte> bytes(static_cast<size_t>(total * size));
+  for (size_t entry = 0; entry < places.size(); ++entry)
+    std::memcpy(bytes.data() + places[entry] * size, values.data.data + static_cast<int64_t>(entry) * size,
+                static_cast<size_t>(size));
+  return TensorData{values.dtype, {t.dims().begin(), t.dims().end()}, owned(std::move(bytes))};
 }
 
 }  // namespace svod

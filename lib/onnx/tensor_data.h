@@ -29,6 +29,8 @@ class TensorLoader {
   /// `tensor` is part of the model. Errors: Syntax, Unsupported dtypes, Io and BadWeights for external data.
   /// External files lie in the folder of the model or below it, also after symbolic links were followed.
   Result<TensorData> load(const proto::TensorProto& tensor);
+  /// The same as a dense tensor of its own. Errors also: TooLarge above 2^30 bytes.
+  Result<TensorData> load(const proto::SparseTensorProto& tensor);
 
  private:
   Result<ConstData> external(const proto::TensorProto& tensor, const std::string& name, uint64_t bytes);

@@ -257,6 +257,7 @@ Result<LoadOptions> loadOptions(const Flags& flags) {
     SVOD_TRY(auto option, parseHostOpOption(text));
     options.hostOps.push_back(std::move(option));
   }
+  options.inputDefaults = flags.inputDefault;
   SVOD_TRY(options.devices, deviceNames(flags.device));
   return options;
 }

@@ -33,8 +33,12 @@ Results onnxConstant(OnnxNode& n) {
   if (n.has("value_int")) return scalarOf(n, Scalar::ofInt(DType::I64, n.integer("value_int")));
   if (n.has("value_floats")) return n.constantTensor(vectorOf(DType::F32, n.numbers("value_floats")));
   if (n.has("value_ints")) return n.constantTensor(vectorOf(DType::I64, n.integers("value_ints")));
-  if (n.has("value_string") || n.has("value_strings") || n.has("sparse_value"))
-    return n.unsupported("a constant of strings, or a sparse one", "a dense tensor of numbers");
+  if (n.has("sparse_value")) {
+    std::optional<HostTensor> value = n.tensor("sparse_value");
+    return value ? n.constantTensor(*value) : Tensor();
+  }
+  if (n.has("value_string") || n.has("value_strings"))
+    return n.unsupported("a constant of strings", "a tensor of numbers");
   n.require(false, "a constant has a value");
   return Tensor();
 }

@@ -26,6 +26,26 @@ Tensor chosen(OnnxNode& n, Tensor condition, Tensor a, Tensor b) {
   return where(condition, a, b);
 }
 
+// The same where the values are lists: element by element.
+Tensor chosenLists(OnnxNode& n, Tensor condition, Tensor a, Tensor b) {
+  if (a.node() == b.node()) return a;
+  const TensorList *x = n.list(a), *y = n.list(b);
+  bool fits = x != nullptr && y != nullptr && x->isNothing == y->isNothing && x->elements.size() == y->elements.size();
+  TensorList both = fits ? *x : TensorList();
+  for (size_t i = 0; fits && i < both.elements.size(); ++i) {
+    Tensor& element = both.elements[i];
+    const Tensor other = y->elements[i];
+    fits = !n.list(element) && !n.list(other) && element.dtype() == other.dtype() && element.rank() == other.rank();
+    if (fits) element = chosen(n, condition, element, other);
+    if (n.b.failed()) return {};
+  }
+  if (fits) return n.listOf(std::move(both));
+  return n.unsupported("sequences of other lengths or elements, under a condition that only a run can tell",
+                       "a condition made from constants and shapes, or sequences that are alike");
+}
+
+bool isList(const OnnxNode& n, const Tensor& x) { return n.list(x) != nullptr; }
+
 bool sameShapes(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return std::ranges::equal(
       a, b, [](const Tensor& x, const Tensor& y) { return x && y && x.dims() == y.dims() && x.dtype() == y.dtype(); });
@@ -57,13 +77,15 @@ Results onnxIf(OnnxNode& n) {
   if (a.empty()) return Tensor();
   std::vector<Tensor> b = branch("else_branch");
   if (b.empty()) return Tensor();
-  bool fits = std::ranges::equal(
-      a, b, [](const Tensor& x, const Tensor& y) { return x.dtype() == y.dtype() && x.rank() == y.rank(); });
+  bool fits = std::ranges::equal(a, b, [&](const Tensor& x, const Tensor& y) {
+    return isList(n, x) == isList(n, y) && x.dtype() == y.dtype() && x.rank() == y.rank();
+  });
   if (!fits)
     return n.unsupported("branches with different ranks under a condition that only a run can tell",
                          "a condition made from constants and shapes, or branches of one rank");
   Tensor condition = scalarOf(n.arg(0));
-  for (size_t i = 0; i < a.size(); ++i) a[i] = chosen(n, condition, a[i], b[i]);
+  for (size_t i = 0; i < a.size(); ++i)
+    a[i] = isList(n, a[i]) ? chosenLists(n, condition, a[i], b[i]) : chosen(n, condition, a[i], b[i]);
   return a;
 }
 
@@ -119,12 +141,17 @@ bool LaidOut::step(int64_t i) {
     return false;
   }
   if (isActive_) {
-    for (size_t k = 0; k < carried; ++k) made[k] = where(isActive_, made[k], loop_.state[k]);
+    for (size_t k = 0; k < carried; ++k)
+      made[k] = isList(n_, made[k]) ? chosenLists(n_, isActive_, made[k], loop_.state[k])
+                                    : where(isActive_, made[k], loop_.state[k]);
+    if (n_.b.failed()) return false;
     Tensor one = cast(isActive_, DType::I64);
     steps_ = steps_ ? steps_ + one : one;
   } else {
     ++certain_;
   }
+  for (size_t k = carried + 1; k < last_.size(); ++k)
+    if (isList(n_, last_[k])) return n_.unsupported("a sequence that is collected from step to step", "tensors"), false;
   collected_.resize(last_.size() - 1 - carried);
   for (size_t k = 0; k < collected_.size(); ++k) collected_[k].push_back(last_[1 + carried + k]);
   loop_.state = std::move(made);
@@ -290,6 +317,11 @@ Results onnxLoop(OnnxNode& n) {
     loop.trips = n.integer("", 0, 0);
   }
   if (n.b.failed()) return Tensor();
+  const bool hasLists = std::ranges::any_of(loop.state, [&](const Tensor& x) { return isList(n, x); });
+  if (hasLists && loop.trips) return LaidOut(loop).run();
+  if (hasLists)
+    return n.unsupported("a sequence that goes from step to step, in a loop whose trip count only a run can tell",
+                         "a trip count made from constants and shapes");
   if (!loop.trips) return StepsInPlan(loop).run();
   if (*loop.trips <= kMostUnrolledSteps) return LaidOut(loop).run();
   // A small trip count may stand for steps of different shapes.
