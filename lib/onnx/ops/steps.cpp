@@ -114,6 +114,10 @@ bool StepRunner::rehearse(const std::vector<Tensor>& initial) {
 bool StepRunner::makeRoom() {
   for (size_t i = 0; i < shown_.size(); ++i) {
     Dim room = loop_.count ? loop_.count : i < loop_.room.size() ? loop_.room[i] : Dim();
+    if (!room && loop_.limit && !n_.isKnown(0)) {
+      n_.sizes(0);  // the message names the input that the trip count comes from, and what gives it a value
+      return false;
+    }
     if (!room) {
       n_.unsupported("a loop without a largest number of steps that collects values",
                      "declare the dims of the result, or a trip count that is known when the model is compiled");
