@@ -96,7 +96,7 @@ inline bool compilesC(const CompileOptions& options) {
 }
 
 /// Everything known about one kernel after compiling. Owns its graph. Of a kernel that was found in the cache,
-/// `unopted`, `optimized`, `choice`, `linear`, `source`, `gpuLogs` and `log` are empty.
+/// `unopted`, `optimized`, `choice`, `linear`, `launched`, `source`, `gpuLogs` and `log` are empty.
 struct CompiledKernel {
   std::string name;
   std::unique_ptr<Graph> graph;
@@ -104,6 +104,7 @@ struct CompiledKernel {
   std::vector<int> inPlace;             // slots of arguments that its result may lie on
   std::vector<uint32_t> constants;      // slots of weights in every launch
   std::vector<ConstantLayout> layouts;  // of those that it reads in an order of its own
+  std::vector<UOp> launched;            // what its launches count, before legalization
   UOp unopted, optimized;               // Kernel stage, before and after opts
   Choice choice;                        // what was applied, and why
   LinearKernel linear;

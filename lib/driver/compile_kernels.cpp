@@ -42,7 +42,7 @@ Status makeLinear(CompiledKernel& kernel, UOp lowered, const CompileOptions& opt
   for (int slot : kernel.inPlace)
     if (static_cast<size_t>(slot) < kernel.linear.params.size()) kernel.linear.params[slot].inPlace = true;
   SVOD_TRY(kernel.desc, describeKernel(kernel.linear, kernel.ast, toText(optsOf(kernel.choice)), kernel.layouts,
-                                       options.target->deviceKind != DeviceKind::Cpu));
+                                       kernel.launched, options.target->deviceKind != DeviceKind::Cpu));
   return {};
 }
 
@@ -59,6 +59,7 @@ Result<UOp> lower(CompiledKernel& kernel, const CompileOptions& options) {
   kernel.unopted = job.unopted, kernel.optimized = job.optimized;
   kernel.choice = std::move(job.choice);
   kernel.layouts = std::move(job.layouts);
+  kernel.launched = std::move(job.launched);
   return lowered;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "driver/estimate.h"
+#include "driver/launched.h"
 #include "driver/to_expr.h"
 
 namespace svod {
@@ -20,7 +21,7 @@ KernelArg describe(UOp param, const KernelParam& use, std::span<const ConstantLa
 }
 
 /// Hardware indices are gidx0..2 of workgroups and lidx0..2 of their threads, x first; the others have one value.
-Result<Grid> gridOf(const LinearKernel& linear, std::span<const std::string> values) {
+Result<Grid> gridOf(const LinearKernel& linear, std::span<const UOp> launched, std::span<const std::string> values) {
   Grid grid;
   grid.sharedBytes = static_cast<uint64_t>(linear.scratchBytes);
   grid.images = {{0, 0, 0}};
@@ -28,7 +29,7 @@ Result<Grid> gridOf(const LinearKernel& linear, std::span<const std::string> val
     if (op.op() != Op::Special) continue;
     const std::string_view name = op.argAs<VarArg>().name;
     const auto axis = static_cast<size_t>(name.back() - '0');
-    SVOD_TRY(Expr extent, toExpr(op.src(0), values));
+    SVOD_TRY(Expr extent, toExpr(launchSize(op, launched), values));
     if (name.starts_with("gidx")) {
       grid.groups.at(axis) = std::move(extent);
       continue;
@@ -49,17 +50,18 @@ ElementType storedType(DType dtype) {
 }
 
 Result<KernelDesc> describeKernel(const LinearKernel& linear, UOp ast, std::string opts,
-                                  std::span<const ConstantLayout> layouts, bool hasGrid) {
+                                  std::span<const ConstantLayout> layouts, std::span<const UOp> launched,
+                                  bool hasGrid) {
   KernelDesc k;
   k.symbol = k.name = linear.name;
   k.opts = std::move(opts);
   for (UOp v : linear.variables) k.values.emplace_back(v.argAs<VarArg>().name);
   if (hasGrid) {
-    SVOD_TRY(k.grid, gridOf(linear, k.values));
+    SVOD_TRY(k.grid, gridOf(linear, launched, k.values));
   } else {
     k.scratchBytes = static_cast<uint64_t>(linear.scratchBytes);
     if (linear.threadRange) {
-      SVOD_TRY(k.tiles, toExpr(linear.threadRange.src(0), k.values));
+      SVOD_TRY(k.tiles, toExpr(launchSize(linear.threadRange, launched), k.values));
     }
   }
   // The arguments are those of the scheduled kernel: code may use fewer, and see another storage dtype.

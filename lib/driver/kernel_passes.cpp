@@ -1,6 +1,7 @@
 #include "driver/kernel_passes.h"
 
 #include "choose/choose.h"
+#include "driver/launched.h"
 #include "driver/tuned_opts.h"
 #include "ir/verify_access.h"
 #include "lower/expand.h"
@@ -85,6 +86,7 @@ Result<UOp> storesByLine(UOp root, PassContext& cx) { return storeLines(cx.graph
 /// Addresses are still those of elements here; the machine's integers come with legalization.
 Result<UOp> legalizeKernel(UOp root, PassContext& cx) {
   if (cx.options.checkAccesses) SVOD_CHECK(checkAccesses(root, Stage::Lowered, 0));
+  cx.data.get<KernelJob>().launched = launchedIn(root);
   return legalize(cx.graph, root, cx.data.get<KernelJob>().legalize);
 }
 

@@ -25,6 +25,7 @@ struct KernelJob {
   Choice choice;                                // filled by apply-opts: what was applied, and why
   UOp unopted, optimized;                       // filled by apply-opts: the kernel before it and after
   std::vector<ConstantLayout> layouts;          // filled by constant-layout
+  std::vector<UOp> launched;                    // filled by legalize: what launchedIn() finds
 };
 
 /// Of targets with loops and threads, and of those with a grid and workgroups.
