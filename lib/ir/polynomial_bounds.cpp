@@ -128,10 +128,36 @@ std::optional<WideInterval> takePair(Graph& g, Polynomial& p) {
   return std::nullopt;
 }
 
+// d * (s // d) = s - r with 0 <= r < d: quotients by numbers give way to their numerators, one after the other, and
+// what is left is a multiple of p. 2 * ((n + 3) // 4) - (n + 1) // 2 lies in [0, 1].
+WideInterval boundsWithoutQuotients(Graph& g, Polynomial p) {
+  constexpr int kMaxSteps = 6;
+  WideInterval best = boundsOf(p), rest;
+  Wide scale = 1;
+  for (int step = 0; step < kMaxSteps && isModest(p); ++step) {
+    const auto at = std::ranges::find_if(p, [](const DimTerm& t) { return bool(quotientIn(t)); });
+    if (at == p.end()) break;
+    const DimTerm t = *at;
+    const Polynomial numerator = toPolynomial(g, quotientIn(t).src(0));
+    const int64_t by = quotientIn(t).src(1).constInt();
+    scale *= by;
+    if (by >= INT32_MAX || scale >= INT32_MAX || !isModest(numerator) || !boundsOf(numerator).fits()) break;
+    p = sum(scaled(sum(p, {t}, -1), by, 1), numerator, t.factor);
+    if (p.size() > kMaxDimTerms || !boundsOf(p).fits()) break;
+    const WideInterval less = mulWide({0, by - 1}, {t.factor, t.factor});
+    rest = mulWide(rest, {by, by});
+    rest = {addWide(rest.min, -less.max), addWide(rest.max, -less.min)};
+    const WideInterval all = boundsOf(p);
+    best.min = std::max(best.min, -floorDivide(-addWide(all.min, rest.min), scale));
+    best.max = std::min(best.max, floorDivide(addWide(all.max, rest.max), scale));
+  }
+  return best;
+}
+
 }  // namespace
 
 WideInterval boundsOfDifference(Graph& g, Polynomial p) {
-  const WideInterval plain = boundsOf(p);
+  const WideInterval plain = boundsWithoutQuotients(g, p);
   WideInterval paired;
   while (std::optional<WideInterval> apart = takePair(g, p))
     paired = {addWide(paired.min, apart->min), addWide(paired.max, apart->max)};
