@@ -104,8 +104,9 @@ class Relooper {
     return g_.where(valid, list[0], g_.constant(identity(n.argAs<ReduceArg>().op, n.dtype())));
   }
 
+  // A gate that speaks of the loop keeps the address inside in the iterations that there were, and in no other.
   UOp load(UOp n, std::span<const UOp> src) {
-    UOp valid = validOf(n.src(0).ranges(), true);
+    UOp valid = validOf(n.ranges(), true);
     if (!valid || inBounds(src[0]) || inBounds(simplify(g_, src[0]))) return g_.withSrc(n, src);
     UOp alt = src.size() > 1 ? src[1] : g_.constant(Scalar::of(n.dtype(), 0));
     return g_.load(src[0], alt, both(g_, valid, src.size() > 2 ? src[2] : UOp()));
