@@ -56,7 +56,9 @@ void StorageMap::addOutputs(std::span<const UOp> nodes) {
     if (model_.ports[slot].kind != PortKind::Output) continue;
     if (!isKept(value) || storage_.contains(value.id()) || isEmpty(value)) continue;
     if (isPacked(value.dtype())) continue;  // its elements have a byte each
-    set(value, layoutOf(value, static_cast<int>(slot), true));
+    Storage whole = layoutOf(value, static_cast<int>(slot), true);
+    whole.room = n.src(0).maxNumel();
+    set(value, std::move(whole));
     writtenInPlace_.insert(n.id());
   }
 }

@@ -26,7 +26,7 @@ UOp KernelMemory::param(const Storage& storage) {
   elements = simplify(g_, elements);
   int64_t most = 1;
   for (UOp d : storage.dims) most *= std::max<int64_t>(d.bounds().max, 0);
-  most = (most + each - 1) / each;
+  most = (std::min(most, storage.room) + each - 1) / each;
   // The dims bound their product more tightly than the sum it is multiplied out to: h * w - w for (h - 1) * w.
   if (elements.bounds().max > most) elements = g_.alu(Op::Min, {elements, g_.index(most)});
   return g_.make(Op::Param, storedDType(storage.node.dtype()), {elements}, SlotArg{slot});

@@ -15,6 +15,8 @@ struct Storage {
   int buffer;             // position in Schedule::buffers
   std::vector<UOp> dims;  // row-major layout, in the tensor graph
   bool packed = false;    // elements share bytes: the memory of a port of a packed dtype
+  int64_t room =
+      INT64_MAX;  // elements of the buffer, where that is of dims that are equal to these but bounded tighter
 };
 
 class KernelMemory {

@@ -1,6 +1,9 @@
 // Parts that variables carry beyond their tensor, against what the language says of them, and sizes that can only be 0.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "e2e/graph_text.h"
 
 using namespace svod;
@@ -167,4 +170,29 @@ TEST_CASE("tensors are read whatever the signs of the factors of their sizes") {
           checkEqual(model, *expected, *actual);
         }
       }
+}
+
+TEST_CASE("graphs of which generators found that they were wrong or refused are right") {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/e2e/found")) files.push_back(entry.path());
+  std::ranges::sort(files);
+  for (const auto& path : files) {
+    INFO(path.string());
+    const Result<GraphFile> file = readGraphFile(path.string());
+    if (!file) FAIL(toText(file.error()));
+    LoadOptions load;
+    load.devices = {"d0"};
+    Result<Model> model = buildModel(*file, load);
+    if (!model) FAIL(toText(model.error()));
+    RandomOptions moderate;
+    moderate.contract = moderate.edges = true;
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+      const ModelBindings bindings = randomBindings(*model, seed, moderate);
+      auto expected = interpret(*model, bindings);
+      if (!expected) FAIL(toText(expected.error()));
+      auto actual = runPlan(*model, bindings, RunOptions{});
+      if (!actual) FAIL(toText(actual.error()));
+      checkEqual(*model, *expected, *actual);
+    }
+  }
 }
