@@ -16,7 +16,7 @@ struct RandomOptions {
   bool zeroDims = true;          // sometimes tensors without elements
   bool loops = false;            // temporaries, and loops, conditions and branches that assign them
   bool composites = false;       // products of matrices, rows, running folds, sorted rows, .. above maxElements
-  bool edges = false;  // sizes that can be 0, or only 0, quotients, remainders and products of variables; parts
+  bool edges = false;  // sizes that can be 0, or only 0, quotients, remainders, products and differences; parts
                        // that these carry beyond their tensor; more small floats, bools, casts and special values
   std::vector<DType> dtypes;  // of inputs and casts; empty: all
 };

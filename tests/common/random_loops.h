@@ -99,6 +99,7 @@ class RandomLoops : protected RandomSteps {
       head.condition = filled(DType::Bool, {}, flag());
     } else if (head.count.isConst() && draw_.chance(20)) {
       head.type = AxisType::Unroll;
+      if (!counters_.empty() && draw_.chance(30)) head.count = g_.index(0);
     }
     return head;
   }
@@ -139,9 +140,14 @@ class RandomLoops : protected RandomSteps {
       loop(assignable, depth + 1);
       for (int64_t i = draw_.between(0, 3); i > 0; --i) step();
     }
-    for (size_t k : written)
-      for (int64_t i = draw_.chance(20) ? 2 : 1; i > 0; --i) assign(k);
+    for (size_t k : written) {
+      const bool isLoopsAlone = isFromLoop(kept_[k].content) && draw_.chance(50);
+      for (int64_t i = draw_.chance(20) ? 2 : 1; i > 0 && !isLoopsAlone; --i) assign(k);
+    }
   }
+
+  /// Whether a loop inside of this body is the last that stored to the buffer.
+  static bool isFromLoop(UOp content) { return content.op() == Op::After && content.src().back().op() == Op::End; }
 
   void assign(size_t k) {
     UOp now = kept_[k].content, target = now;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/random_graph.h"
+#include "ir/dim_facts.h"
 #include "ir/shape.h"
 
 namespace svod {
@@ -105,18 +106,31 @@ class RandomPool {
     for (UOp size : {mulDims(g_, n, m), addDims(g_, n, m), g_.alu(Op::Min, {n, m}), g_.alu(Op::Max, {n, m}),
                      floordivDims(g_, n, next), mod(n, next), subDims(g_, number(13), n)})
       sizes_.push_back(size);
+    // Differences and parts of them, whose normal form has negative factors.
+    const UOp left = subDims(g_, number(13), n), both = subDims(g_, number(26), addDims(g_, n, m));
+    for (UOp size : {floordivDims(g_, left, number(2)), floordivDims(g_, left, number(3)),
+                     mulDims(g_, floordivDims(g_, left, number(4)), m), floordivDims(g_, both, number(5)),
+                     addDims(g_, floordivDims(g_, maxDims(g_, subDims(g_, n, m), number(-2)), number(3)), number(1)),
+                     maxDims(g_, floordivDims(g_, subDims(g_, n, m), number(2)), number(0))})
+      if (size.bounds().min >= 0 || lessEqualDims(number(0), size) == Truth::Always) sizes_.push_back(size);
   }
 
   UOp symbolicSize() { return options_.edges ? draw_.of(sizes_) : variable_; }
 
   /// Offsets and sizes of a part of `x` that may leave it for some values of the variables: along every axis as it is,
-  /// as long as the axis from a variable on, of a length that variables give, or all but the first elements.
+  /// as long as the axis from a variable on, of a length that variables give, all but the first elements, or the last
+  /// ones.
   struct Part {
     UOps offsets, sizes;
   };
   Part edgePart(UOp x, UOp counter = {}) {
     Part part;
     for (UOp d : x.shape()) {
+      if (draw_.chance(15)) {
+        const UOp count = minDims(g_, symbolicSize(), d);
+        part.offsets.push_back(subDims(g_, d, count)), part.sizes.push_back(count);
+        continue;
+      }
       UOp offset = counter && draw_.chance(30) ? counter : draw_.chance(70) ? symbolicSize() : g_.index(draw_.below(3));
       UOp rest = g_.alu(Op::Max, {subIndices(g_, d, offset), g_.index(0)});
       const UOp kSizes[] = {d, d, d, symbolicSize(), rest.ranges().empty() ? rest : d};
