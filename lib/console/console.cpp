@@ -80,6 +80,10 @@ void Console::show(const Error& error, std::string_view severity) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+std::string Console::textOf(const Error& error) const {
+  return (options_.jsonDiagnostics ? jsonText(error, kError) : plainText(error, kError, colorErrors_)) + "\n";
+}
+
 int Console::finish(const Error& error) {
   report(error);
   return info(error->diag).exitCode;

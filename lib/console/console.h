@@ -26,6 +26,8 @@ class Console {
   int outputWidth() const { return outputWidth_; }
 
   void report(const Error& error);
+  /// What report() writes.
+  std::string textOf(const Error& error) const;
   /// Something that changes no result and no exit code.
   void warn(const Error& error);
   /// A choice that was made where the user left it open, and how to choose otherwise.

@@ -72,11 +72,14 @@ struct InterruptGuard::State {
   void endProcess() {
     std::unique_lock<std::mutex> lock(busy);
     if (inPlace) return;
+    clearAway();
+    console.report({Diag::Interrupted, message, help});
+    _exit(info(Diag::Interrupted).exitCode);
+  }
+  void clearAway() {
     std::error_code ignored;
     if (!folder.empty()) std::filesystem::remove_all(folder, ignored);
     if (work) work();
-    console.report({Diag::Interrupted, message, help});
-    _exit(info(Diag::Interrupted).exitCode);
   }
   void stopWatching() {
     pthread_kill(watcher.native_handle(), kStopWatching);
@@ -118,6 +121,11 @@ Status InterruptGuard::place(const std::function<Status()>& write) {
   SVOD_CHECK(write());
   state_->inPlace = true;
   return {};
+}
+
+void InterruptGuard::clearAway() {
+  const std::unique_lock<std::mutex> lock(state_->busy, std::try_to_lock);  // the thread that ends may hold it
+  state_->clearAway();
 }
 
 void InterruptGuard::removesFolder(std::string path) {

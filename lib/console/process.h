@@ -29,6 +29,8 @@ class InterruptGuard {
   void beforeError();
   /// A folder of this process that has to go when it is interrupted.
   void removesFolder(std::string path);
+  /// Removes it, and does what alsoDoes() asked for: the process ends in another way.
+  void clearAway();
   /// To be done before an interrupt ends the process.
   void alsoDoes(std::function<void()> work);
   /// What is reported in place of "nothing was written": for work of which every part stays.

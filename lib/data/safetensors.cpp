@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
+
+#include "data/read_json.h"
 
 namespace svod {
 
 namespace {
 
 using Json = nlohmann::json;
+constexpr size_t kMaxLevels = 3;
 constexpr uint64_t kMaxHeader = 100'000'000;  // the limit of the format's own readers
 
 struct Reader {
@@ -21,17 +24,11 @@ struct Reader {
 
   /// The header, with members that occur twice reported instead of merged.
   Result<Json> header(std::string_view text) const {
-    std::set<std::string> names;
     std::string twice;
-    auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
-      if (event == Json::parse_event_t::key && depth == 1 && !names.insert(value.get<std::string>()).second)
-        twice = value.get<std::string>();
-      return true;
-    };
-    Json json = Json::parse(text.begin(), text.end(), watch, false);
-    if (json.is_discarded() || !json.is_object()) return bad("the header is not a JSON object");
+    std::optional<Json> json = readJson(text, kMaxLevels, &twice);
+    if (!json || !json->is_object()) return bad("the header is not a JSON object");
     if (!twice.empty()) return bad("tensor '" + twice + "' is listed twice");
-    return json;
+    return *std::move(json);
   }
 
   Result<std::vector<uint64_t>> numbers(const Json& entry, const char* member, const std::string& name) const {

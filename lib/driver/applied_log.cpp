@@ -1,15 +1,20 @@
 #include "driver/applied_log.h"
 
-#include <algorithm>
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "driver/kernel_job.h"
+#include "driver/tuned_opts.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "tuning/all_winners.h"
 
 namespace svod {
 
 namespace {
+
+constexpr std::string_view kBeforeOpts = "split-ranges";  // the pass before apply-opts
 
 /// What tuningTarget() (tuned_opts.h) names.
 struct TunedTarget {
@@ -34,44 +39,53 @@ std::optional<TunedTarget> targetOf(std::string_view text) {
 
 /// Why the opts of a winner do not apply; empty where they do. Which operands are weights, and whether the result lies
 /// on one, no log says: without that opts are refused for less.
-std::string whyNot(const std::string& opts, const std::string& kernel, const TunedTarget& place) {
-  const Result<std::vector<OptOp>> parsed = parseOpts(opts);
-  if (!parsed) return parsed.error()->message;
+std::string whyNot(const Winner& winner, const std::string& kernel, const TunedTarget& place) {
+  if (const auto parsed = parseOpts(winner.opts); !parsed) return parsed.error()->message;
   Graph graph;
   const Result<UOp> sink = parseUop(graph, kernel);
   if (!sink || !verify(*sink, Stage::Kernel)) return "";  // anyone may have written it
   KernelJob job = kernelJob(*place.target, place.machine, place.numerics, 1);
-  job.requested = *parsed;
   PassLog log;
   PassOptions options;
-  options.stopAfter = "apply-opts";
+  options.stopAfter = kBeforeOpts;
   PassContext cx{graph, log, options, "kernel", place.numerics, {}};
   cx.data.put(job);
-  const Result<UOp> applied = runPipeline(place.target->passes(), *sink, cx);
-  return applied ? "" : applied.error()->message;
+  const Result<UOp> simple = runPipeline(place.target->passes(), *sink, cx);
+  if (!simple) return simple.error()->message;
+  const auto opts = applicable(graph, *simple, winner, job.caps, job.mostInstructions);
+  return opts ? "" : opts.error()->message;
 }
 
-void fail(TuningLog& log, const Winner& winner, const std::string& reason) {
-  for (CandidateRecord& r : log.candidates)
-    if (r.kernel == winner.kernel && r.target == winner.target && r.opts == winner.opts && r.outcome == Outcome::Wins)
-      r.outcome = Outcome::CompileFailed, r.reason = reason;
+using CandidateKey = std::tuple<std::string, std::string, std::string>;  // kernel, target, opts
+
+/// Winners that failed, with the reason.
+void fail(TuningLog& log, const std::map<CandidateKey, std::string>& failed) {
+  for (CandidateRecord& r : log.candidates) {
+    if (r.outcome != Outcome::Wins) continue;
+    if (const auto found = failed.find({r.kernel, r.target, r.opts}); found != failed.end())
+      r.outcome = Outcome::CompileFailed, r.reason = "it does not apply: " + found->second;
+  }
 }
 
 }  // namespace
 
 AppliedLog appliedLog(TuningLog log, std::string_view compiler) {
   std::vector<AppliedLog::Passed> passed;
-  for (const Winner& best : bestOf(log, compiler)) {
-    const auto kernel = std::ranges::find(log.kernels, best.kernel, &KernelRecord::kernel);
-    const std::optional<TunedTarget> place = targetOf(best.target);
-    if (kernel == log.kernels.end() || !place) continue;
-    for (Winner& winner : winnersOf(log, best.kernel, best.target, compiler)) {
-      const std::string reason = whyNot(winner.opts, kernel->text, *place);
+  std::map<std::string_view, const KernelRecord*> kernels;
+  for (const KernelRecord& r : log.kernels) kernels.try_emplace(r.kernel, &r);
+  std::map<CandidateKey, std::string> failed;
+  for (std::vector<Winner>& winners : allWinners(log, compiler)) {
+    const auto kernel = kernels.find(winners.front().kernel);
+    const std::optional<TunedTarget> place = targetOf(winners.front().target);
+    if (kernel == kernels.end() || !place) continue;
+    for (Winner& winner : winners) {
+      const std::string reason = whyNot(winner, kernel->second->text, *place);
       if (reason.empty()) break;
-      fail(log, winner, "it does not apply: " + reason);
+      failed[{winner.kernel, winner.target, winner.opts}] = reason;
       passed.push_back({std::move(winner), reason});
     }
   }
+  fail(log, failed);
   return {std::move(log), std::move(passed)};
 }
 

@@ -121,7 +121,9 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   SVOD_TRY(const UOp folded, foldConstants(model, options.fold));
   watch.lap("fold");
   result->folded = folded;
-  auto schedule = scheduleTuned(model, folded, options, result->log);
+  TunedDecisions tuned;
+  auto schedule = scheduleTuned(model, folded, options, result->log, tuned);
+  result->known = tuned.known, result->passed = std::move(tuned.passed), result->tuned = tuned.used;
   if (!schedule) return fail(withFailure(std::move(schedule.error()), result->log, options));
   if (!*schedule) return result;
   result->schedule = std::move(**schedule);

@@ -72,6 +72,7 @@ struct CompileOptions {
   std::vector<KernelOpts> opts;    // replayed in place of what choose() finds; every entry must match a kernel
   const TuningLog* tuning =
       nullptr;                 // whose winners take the place of what choose() and graph passes find, if they apply
+  size_t mostTuned = 3000;     // instructions that a winner of it may come to, by KernelJob::mostInstructions
   std::string compiler;        // tuningCompiler(): whose records of the log are no hints
   DecisionRequests decisions;  // about the graph, in place of the usual ones; each must be one that this graph has
   PassOptions passes;
@@ -112,8 +113,10 @@ struct CompiledKernel {
   std::string code;              // what the target joins: a relocatable object, or a function of C
   std::string object, assembly;  // with keepForms: the same, and target cpu as text
   KernelDesc desc;               // for the plan
-  std::vector<Winner> tuned;     // what the tuning log has for it, best first
-  bool reused = false;           // found in the cache
+  LogKnows known = LogKnows::NotAsked;
+  std::vector<Winner> tuned;        // what the tuning log has for it, best first
+  std::vector<std::string> passed;  // why the first of those do not apply; the next one was taken, if there is one
+  bool reused = false;              // found in the cache
   PassLog log;
   std::string compiled;          // target c: an object of its function, compiled in process
   std::string bitcode;           // target cpu: its LLVM IR, with keepForms
@@ -142,6 +145,9 @@ struct PhaseTime {
 };
 
 struct Compilation {
+  LogKnows known = LogKnows::NotAsked;           // by the tuning log, of the graph
+  std::vector<std::string> passed;               // why winners about the graph do not apply
+  size_t tuned = 0;                              // decisions that are those of the tuning log
   UOp folded;                                    // the sink that the schedule was made of: constants are computed
   Schedule schedule;                             // without the graphs of its kernels
   std::vector<CompiledKernel> kernels;           // by kernel id of the schedule

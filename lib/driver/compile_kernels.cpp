@@ -52,12 +52,12 @@ Result<UOp> lower(CompiledKernel& kernel, const CompileOptions& options) {
   job.caps.overwrites = !kernel.inPlace.empty();
   job.caps.constants = kernel.constants;
   if (const KernelOpts* entry = requestedOpts(kernel.name, options)) job.requested = entry->opts;
-  job.tuned = kernel.tuned;
+  job.tuned = kernel.tuned, job.mostInstructions = options.mostTuned;
   PassContext cx{*kernel.graph, kernel.log, options.passes, kernel.name, options.numerics, {}};
   cx.data.put(job);
   SVOD_TRY(UOp lowered, runPipeline(options.target->passes(), kernel.ast, cx));
   kernel.unopted = job.unopted, kernel.optimized = job.optimized;
-  kernel.choice = std::move(job.choice);
+  kernel.choice = std::move(job.choice), kernel.passed = std::move(job.passed);
   kernel.layouts = std::move(job.layouts);
   kernel.launched = std::move(job.launched);
   return lowered;
@@ -82,9 +82,15 @@ bool wantsToSee(const CompileOptions& options) {
          p.ruleStats || !p.stopAfter.empty() || p.instrument;
 }
 
+void takeWinners(CompiledKernel& kernel, const CompileOptions& options) {
+  const std::string hash = tuningHash(kernel), target = tuningTarget(options);
+  kernel.known =
+      requestedOpts(kernel.name, options) == nullptr ? knowledgeOf(*options.tuning, hash, target) : LogKnows::NotAsked;
+  if (kernel.known == LogKnows::Target) kernel.tuned = winnersOf(*options.tuning, hash, target, options.compiler);
+}
+
 Status compileKernel(CompiledKernel& kernel, const CompileOptions& options) {
-  if (options.tuning != nullptr && options.optLevel > 0 && requestedOpts(kernel.name, options) == nullptr)
-    kernel.tuned = winnersOf(*options.tuning, tuningHash(kernel), tuningTarget(options), options.compiler);
+  if (options.tuning != nullptr && options.optLevel > 0) takeWinners(kernel, options);
   if (options.cache == nullptr || wantsToSee(options)) return compileAnew(kernel, options);
   const std::string key = options.cache->keyOf(kernel, requestedOpts(kernel.name, options), options);
   if (options.cache->find(key, kernel)) return {};

@@ -1,5 +1,6 @@
 #include "driver/kernel_cache.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "data/sha256.h"
@@ -12,7 +13,7 @@ namespace svod {
 namespace {
 
 /// A change of what is kept, or of how, needs another number.
-constexpr std::string_view kForm = "svod kernel 4";
+constexpr std::string_view kForm = "svod kernel 5";
 
 /// One value per line, so that no two lists of values give the same text.
 class KeyText {
@@ -26,6 +27,20 @@ class KeyText {
  private:
   std::string text_;
 };
+
+std::string lineOf(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\0'; }, ' ');
+  return text + "\n";
+}
+
+std::vector<std::string> linesOf(std::string_view text) {
+  std::vector<std::string> lines;
+  for (size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
 
 }  // namespace
 
@@ -45,6 +60,7 @@ std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* r
   key.add("limit", options.passes.bisectLimit);
   key.add("verify", options.passes.verifyEach);
   if (requested != nullptr) key.add("opts", toText(requested->opts));
+  if (!kernel.tuned.empty()) key.add("most instructions", static_cast<int64_t>(options.mostTuned));
   for (const Winner& winner : kernel.tuned) key.add("tuned", winner.opts);
   key.add("name", kernel.name);
   for (int slot : kernel.inPlace) key.add("overwrites", slot);
@@ -53,11 +69,11 @@ std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* r
   return sha256Hex(key.text());
 }
 
-// What is kept: a plan.json with this kernel alone, its layouts, the length of its code, each followed by a zero, then
-// its code and its object.
+// What is kept: a plan.json with this kernel alone, its layouts, a line for each winner that was passed over, the
+// length of its code, each followed by a zero, then its code and its object.
 bool KernelCache::find(const std::string& key, CompiledKernel& kernel) const {
   const std::optional<std::string> value = files_.get(key);
-  std::string_view rest = value ? *value : std::string_view(), parts[3];
+  std::string_view rest = value ? *value : std::string_view(), parts[4];
   for (std::string_view& part : parts) {
     const size_t zero = rest.find('\0');
     if (zero == rest.npos) return false;
@@ -66,10 +82,11 @@ bool KernelCache::find(const std::string& key, CompiledKernel& kernel) const {
   Result<Plan> plan = planFromJson(parts[0], key);
   std::optional<std::vector<ConstantLayout>> layouts = layoutsFromText(std::string(parts[1]));
   size_t length = 0;
-  const auto [end, error] = std::from_chars(parts[2].data(), parts[2].data() + parts[2].size(), length);
+  const auto [end, error] = std::from_chars(parts[3].data(), parts[3].data() + parts[3].size(), length);
   if (!plan || plan->kernels.size() != 1 || !layouts || error != std::errc() || length > rest.size()) return false;
   kernel.desc = std::move(plan->kernels[0]);
   kernel.layouts = std::move(*layouts);
+  kernel.passed = linesOf(parts[2]);
   kernel.code = rest.substr(0, length);
   kernel.compiled = rest.substr(length);
   kernel.reused = true;
@@ -80,7 +97,9 @@ void KernelCache::keep(const std::string& key, const CompiledKernel& kernel) {
   Plan plan;
   plan.kernels.push_back(kernel.desc);
   std::string value = toJson(plan);
-  value += '\0' + toText(kernel.layouts) + '\0' + std::to_string(kernel.code.size()) + '\0';
+  value += '\0' + toText(kernel.layouts) + '\0';
+  for (const std::string& reason : kernel.passed) value += lineOf(reason);
+  value += '\0' + std::to_string(kernel.code.size()) + '\0';
   remember(files_.put(key, value + kernel.code + kernel.compiled));
   grew_ = true;
 }

@@ -45,7 +45,7 @@ Result<UOp> applyOpts(UOp root, PassContext& cx) {
   if (job.requested) {
     for (const OptOp& opt : *job.requested) job.choice.opts.push_back({opt, "as requested"});
   } else if (job.optLevel > 0) {
-    std::optional<Choice> tuned = tunedChoice(cx.graph, root, job.tuned, job.caps);
+    std::optional<Choice> tuned = tunedChoice(cx.graph, root, job.tuned, job.caps, job.mostInstructions, job.passed);
     job.choice = tuned ? std::move(*tuned) : choose(cx.graph, root, job.caps);
   }
   const std::vector<OptOp> opts = optsOf(job.choice);

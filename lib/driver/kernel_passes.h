@@ -22,6 +22,8 @@ struct KernelJob {
   int optLevel = 1;
   std::optional<std::vector<OptOp>> requested;  // replayed in place of what choose() finds
   std::vector<Winner> tuned;                    // of a tuning log: the first that applies, before choose() is asked
+  size_t mostInstructions = 3000;               // that one of those may come to
+  std::vector<std::string> passed;              // filled by apply-opts: why those before it do not apply
   Choice choice;                                // filled by apply-opts: what was applied, and why
   UOp unopted, optimized;                       // filled by apply-opts: the kernel before it and after
   std::vector<ConstantLayout> layouts;          // filled by constant-layout

@@ -1,9 +1,12 @@
 #include "driver/tuned_opts.h"
 
 #include <cmath>
+#include <cstdio>
 
+#include "choose/choose.h"
 #include "data/sha256.h"
 #include "driver/compiler_id.h"
+#include "facts/instructions.h"
 #include "facts/patterns.h"
 #include "ir/text.h"
 #include "opts/replay.h"
@@ -11,6 +14,14 @@
 namespace svod {
 
 namespace {
+
+constexpr size_t kMostOpts = 256;  // a search makes 40 at most
+
+std::string countText(double count) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0f", count);
+  return text;
+}
 
 std::string nameOf(const CpuTarget& cpu) { return cpu.triple + " " + cpu.name; }
 std::string nameOf(const GpuTarget& gpu) { return gpu.name; }
@@ -37,12 +48,32 @@ std::string tuningTarget(const CompileOptions& options) {
 
 std::string tuningCompiler() { return sha256Hex(compilerId()).substr(0, 16); }
 
-std::optional<Choice> tunedChoice(Graph& graph, UOp sink, std::span<const Winner> winners, const Caps& caps) {
+Result<std::vector<OptOp>> applicable(Graph& graph, UOp sink, const Winner& winner, const Caps& caps, size_t most) {
+  SVOD_TRY(std::vector<OptOp> opts, parseOpts(winner.opts));
+  if (opts.size() > kMostOpts)
+    return fail(Diag::TooLarge,
+                "it has " + std::to_string(opts.size()) + " opts, and may have " + std::to_string(kMostOpts));
+  SVOD_TRY(const UOp applied, applyOpts(graph, sink, opts, caps));
+  SVOD_CHECK(checkEffects(applied, opts));
+  const auto expected = [](UOp kernel) { return instructionsOf(KernelFacts(kernel)); };
+  const double bound = 2 * static_cast<double>(most), count = expected(applied);  // the estimate may be too high
+  if (count > bound) {
+    const Result<UOp> usual = applyOpts(graph, sink, optsOf(choose(graph, sink, caps)), caps);
+    if (!usual || count > expected(*usual))
+      return fail(Diag::TooLarge, "it comes to about " + countText(count) + " instructions, and may come to " +
+                                      countText(bound) + ": --most-instructions");
+  }
+  return opts;
+}
+
+std::optional<Choice> tunedChoice(Graph& graph, UOp sink, std::span<const Winner> winners, const Caps& caps,
+                                  size_t most, std::vector<std::string>& passed) {
   for (const Winner& winner : winners) {
-    const Result<std::vector<OptOp>> opts = parseOpts(winner.opts);
-    if (!opts) continue;
-    const Result<UOp> applied = applyOpts(graph, sink, *opts, caps);
-    if (!applied || !checkEffects(*applied, *opts)) continue;
+    const Result<std::vector<OptOp>> opts = applicable(graph, sink, winner, caps, most);
+    if (!opts) {
+      passed.push_back(opts.error()->message);
+      continue;
+    }
     Choice choice{patternOf(sink), {}, {}};
     for (const OptOp& opt : *opts) choice.opts.push_back({opt, "as in the tuning log"});
     choice.why = whyOf(winner);

@@ -21,7 +21,12 @@ std::string tuningTarget(const CompileOptions& options);
 /// Which compiler this is: 16 digits of compilerId() (compiler_id.h).
 std::string tuningCompiler();
 
-/// The first of `winners` whose opts apply to the kernel; nothing where none does.
-std::optional<Choice> tunedChoice(Graph& graph, UOp sink, std::span<const Winner> winners, const Caps& caps);
+/// The opts of a winner. Errors: those of the parser and of opts that do not apply to the kernel; TooLarge where it is
+/// expected to come to more than twice `most` instructions, and to more than those that choose() finds.
+Result<std::vector<OptOp>> applicable(Graph& graph, UOp sink, const Winner& winner, const Caps& caps, size_t most);
+
+/// The first of `winners` that is applicable(); nothing where none is. `passed` gets why those before it are not.
+std::optional<Choice> tunedChoice(Graph& graph, UOp sink, std::span<const Winner> winners, const Caps& caps,
+                                  size_t most, std::vector<std::string>& passed);
 
 }  // namespace svod

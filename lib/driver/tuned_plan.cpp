@@ -12,13 +12,12 @@ namespace svod {
 
 namespace {
 
-/// Those of a log, and what is asked for besides, which wins. Nothing where a line is no decision.
-std::optional<DecisionRequests> requestsOf(const PlanWinner& winner, const DecisionRequests& asked) {
+/// Those of a log, and what is asked for besides, which wins. Errors: those of parseDecision().
+Result<DecisionRequests> requestsOf(const PlanWinner& winner, const DecisionRequests& asked) {
   DecisionRequests all = asked;
   for (const std::string& line : winner.decisions) {
-    const Result<Decision> decision = parseDecision(line);
-    if (!decision) return std::nullopt;
-    if (all.values.emplace(decision->name, decision->value()).second) all.tuned.insert(decision->name);
+    SVOD_TRY(const Decision decision, parseDecision(line));
+    if (all.values.emplace(decision.name, decision.value()).second) all.tuned.insert(decision.name);
   }
   return all;
 }
@@ -46,20 +45,30 @@ ScheduleOptions scheduleOptions(const CompileOptions& options) {
   return schedule;
 }
 
-Result<std::optional<Schedule>> scheduleTuned(Model& model, UOp folded, const CompileOptions& options, PassLog& log) {
+Result<std::optional<Schedule>> scheduleTuned(Model& model, UOp folded, const CompileOptions& options, PassLog& log,
+                                              TunedDecisions& tuned) {
   ScheduleOptions schedule = scheduleOptions(options);
-  if (options.tuning != nullptr && options.optLevel > 0 && !options.tuning->plans.empty())
-    for (const PlanWinner& winner :
-         planWinnersOf(*options.tuning, graphHash(model), tuningTarget(options), options.compiler)) {
-      std::optional<DecisionRequests> requests = requestsOf(winner, options.decisions);
-      if (!requests) continue;
+  if (options.tuning != nullptr && options.optLevel > 0) {
+    const std::string graph = graphHash(model), target = tuningTarget(options);
+    tuned.known = knowledgeOfPlans(*options.tuning, graph, target);
+    for (const PlanWinner& winner : planWinnersOf(*options.tuning, graph, target, options.compiler)) {
+      Result<DecisionRequests> requests = requestsOf(winner, options.decisions);
+      if (!requests) {
+        tuned.passed.push_back(requests.error()->message);
+        continue;
+      }
       schedule.decisions = std::move(*requests);
       PassLog own;
       Result<std::optional<Schedule>> made = runGraphPasses(model, folded, schedule, own);
-      if (!made && made.error()->diag == Diag::Usage) continue;  // it has other decisions
+      if (!made && made.error()->diag == Diag::Usage) {  // it has other decisions
+        tuned.passed.push_back(made.error()->message);
+        continue;
+      }
+      tuned.used = schedule.decisions.tuned.size();
       log = std::move(own);
       return made;
     }
+  }
   schedule.decisions = options.decisions;
   return runGraphPasses(model, folded, schedule, log);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "data/inside_folder.h"
 #include "data/mapped_file.h"
 #include "frontend/model_reader.h"
 #include "frontend/other_spellings.h"
@@ -243,8 +244,14 @@ bool ModelReader::readSource(const Attributes& attributes, Position at) {
   if (sources_->files.contains(name.source)) return true;
   const size_t slash = name.source.starts_with('/') ? file_.path.npos : file_.path.rfind('/');
   const std::string path = slash == file_.path.npos ? name.source : file_.path.substr(0, slash + 1) + name.source;
+  const std::optional<std::string> inside = pathInside(foldersOf(file_.path), path);
+  if (!inside) {
+    record(Diag::BadAttribute, at, "custom cannot take '" + name.source + "': it is outside the folder of the graph",
+           "files of C lie beside the graph or below it");
+    return false;
+  }
   if (options_.filesRead != nullptr) options_.filesRead->insert(path);
-  Result<std::string> text = readWholeFile(path, kMaxSourceBytes);
+  Result<std::string> text = readWholeFile(*inside, kMaxSourceBytes);
   if (!text) return record(std::move(text.error()), at), false;
   sources_->files.emplace(name.source, CSources::File{path, std::move(*text)});
   return true;

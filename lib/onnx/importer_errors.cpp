@@ -117,7 +117,8 @@ void OnnxImporter::noteShape(const ImportedBody& body, const proto::ValueInfoPro
   auto makes = [&](const proto::NodeProto& n) {
     return std::ranges::find(n.output(), output.name()) != n.output().end();
   };
-  auto node = std::ranges::find_if(*body.nodes, makes);
+  constexpr size_t kMostNamed = 100;  // each is looked for among all nodes
+  auto node = problems_.notes().size() < kMostNamed ? std::ranges::find_if(*body.nodes, makes) : body.nodes->end();
   Error note(Diag::ShapeMismatch,
              "the output '" + shortened(output.name()) + "' is declared as [" + declared + "], but " +
                  (node == body.nodes->end() ? "the model" : nameOf(body, *node)) + " makes " + describe(x) +

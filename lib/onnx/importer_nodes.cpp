@@ -83,7 +83,8 @@ void OnnxImporter::importNodes(ImportedBody& body) {
 
 // Nothing made the value that a node uses: nodes are sorted, so either a circle would, or nothing does.
 void OnnxImporter::recordMissing(const ImportedBody& body, const proto::NodeProto& node, const std::string& name) {
-  for (const ImportedBody* b = &body; b; b = b->outer)
+  constexpr size_t kMostCircles = 20;  // each is looked for among all nodes
+  for (const ImportedBody* b = problems_.count() < kMostCircles ? &body : nullptr; b; b = b->outer)
     if (std::string circle = circleThrough(*b->nodes, name); !circle.empty())
       return recordNode(body, node, Diag::Cycle, "values depend on each other in a circle: " + circle,
                         "no value may depend on itself: a value of an earlier step is an input of a Loop or Scan");

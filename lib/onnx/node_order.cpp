@@ -118,10 +118,10 @@ void addUses(const ProtoNodes& nodes, UsedNames& names) {
 }
 
 std::string circleThrough(const ProtoNodes& nodes, const std::string& name) {
-  const Needs needs = needsOf(nodes);
   auto makes = [&](const proto::NodeProto& n) { return std::ranges::find(n.output(), name) != n.output().end(); };
   const int start = static_cast<int>(std::ranges::find_if(nodes, makes) - nodes.begin());
   if (start == nodes.size()) return {};
+  const Needs needs = needsOf(nodes);
   // Breadth first, so that the circle is one of the shortest.
   std::vector<int> cameFrom(needs.size(), -1), queue{start};
   int last = -1;

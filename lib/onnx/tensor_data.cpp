@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "data/inside_folder.h"
 #include "onnx/dtypes.h"
 #include "support/text.h"
 
@@ -109,15 +110,10 @@ Result<std::vector<int64_t>> placesOf(const proto::SparseTensorProto& t, const T
 }
 
 // The path of an external file, if it stays in the folder.
-Result<std::string> insideFolder(const std::string& folder, const std::string& location, const std::string& name) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::path base = fs::weakly_canonical(folder, error);
-  const fs::path target = fs::weakly_canonical(base / location, error);
-  const fs::path inside = target.lexically_relative(base);
-  if (!error && !location.empty() && location.find('\0') == std::string::npos && !fs::path(location).is_absolute() &&
-      !inside.empty() && *inside.begin() != ".." && inside != ".")
-    return target.string();
+Result<std::string> insideFolder(const OnnxFile& file, const std::string& location, const std::string& name) {
+  if (!location.empty() && !location.starts_with('/'))
+    if (std::optional<std::string> path = pathInside(foldersOf(file.path), file.directory + "/" + location))
+      return *std::move(path);
   return fail(Diag::Syntax, name + " has its data in '" + location + "', which is outside the folder of the model",
               "external data lies beside the model or below it");
 }
@@ -136,7 +132,7 @@ Result<ConstData> TensorLoader::external(const proto::TensorProto& t, const std:
                   "it is a number of bytes");
     (entry.key() == "offset" ? offset : length) = *value;
   }
-  SVOD_TRY(const std::string path, insideFolder(file_->directory, location, name));
+  SVOD_TRY(const std::string path, insideFolder(*file_, location, name));
   std::shared_ptr<const MappedFile>& mapped = open_[path];
   if (!mapped) {
     if (filesRead_ != nullptr)

@@ -27,7 +27,7 @@ class TensorLoader {
 
   /// Borrows from the model or a mapped file where the format allows it; the result keeps either alive.
   /// `tensor` is part of the model. Errors: Syntax, Unsupported dtypes, Io and BadWeights for external data.
-  /// External files lie in the folder of the model or below it, also after symbolic links were followed.
+  /// External files lie in the folder of the model or of what it is a link to, or below, wherever links lead.
   Result<TensorData> load(const proto::TensorProto& tensor);
   /// The same as a dense tensor of its own. Errors also: TooLarge above 2^30 bytes.
   Result<TensorData> load(const proto::SparseTensorProto& tensor);

@@ -25,7 +25,4 @@ using Features = std::array<double, kFeatureCount>;
 /// `kernel`: with its opts, of which the cost model expects `cost`.
 Features featuresOf(const KernelFacts& kernel, const KernelCost& cost);
 
-/// About as many instructions as it is lowered to: every node once for each value that opts make of it.
-double instructionsOf(const KernelFacts& kernel);
-
 }  // namespace svod

@@ -7,6 +7,7 @@
 #include "choose/choose.h"
 #include "choose/thread_tiles.h"
 #include "cost/kernel_cost.h"
+#include "facts/instructions.h"
 #include "opts/propose.h"
 #include "opts/replay.h"
 

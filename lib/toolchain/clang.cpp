@@ -8,11 +8,11 @@
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/Lex/PreprocessorOptions.h>
 #include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/VirtualFileSystem.h>
 
 #include "toolchain/clang_diagnostics.h"
 #include "toolchain/code_features.h"
 #include "toolchain/embedded_headers.h"
+#include "toolchain/folder_files.h"
 
 namespace svod {
 
@@ -20,17 +20,17 @@ namespace {
 
 constexpr const char* kHeaders = "/svod/include";
 
-/// The file and the headers of svod, over the files of the system where those are read.
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> filesOf(const CFile& file) {
+/// The file and the headers of svod, over those of its folders.
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> filesOf(const CFile& file, std::set<std::string>& refused) {
   auto own = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (const EmbeddedHeader& header : embeddedHeaders())
     own->addFile(std::string(kHeaders) + "/" + std::string(header.name), 0,
                  llvm::MemoryBuffer::getMemBuffer(header.text, header.name));
-  if (!file.readsFiles) {
+  if (file.folders.empty()) {
     own->setCurrentWorkingDirectory("/");
     return own;
   }
-  auto all = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::getRealFileSystem());
+  auto all = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(folderFiles(file.folders, refused));
   all->pushOverlay(own);
   return all;
 }
@@ -49,6 +49,8 @@ std::vector<std::string> wordsOf(const CFile& file, const CpuTarget& cpu, OptLev
   // __FILE__ is the same wherever the file lies.
   if (const size_t slash = file.name.rfind('/'); slash != file.name.npos)
     words.push_back("-fmacro-prefix-map=" + file.name.substr(0, slash + 1) + "=");
+  // What assembly and pragmas of a stranger name, the assembler and the linker would read.
+  if (!file.folders.empty()) words.insert(words.end(), {"-fno-gnu-inline-asm", "-fno-autolink"});
   if (file.hidesNames) words.push_back("-fvisibility=hidden");
   if (level == OptLevel::O0)
     words.push_back("-O0");
@@ -56,6 +58,13 @@ std::vector<std::string> wordsOf(const CFile& file, const CpuTarget& cpu, OptLev
     words.insert(words.end(), {"-O2", "-vectorize-loops", "-vectorize-slp"});
   words.insert(words.end(), {"-x", "c", file.name});
   return words;
+}
+
+/// Names a file that it asked for and did not get, though it is there.
+Error withRefused(Error error, const std::set<std::string>& refused) {
+  return std::move(error)
+      .withNote("'" + *refused.begin() + "' is not read")
+      .withHelp("what C includes are regular files in the folder of the graph or below it");
 }
 
 /// Runs `action` over one file.
@@ -74,10 +83,11 @@ Status withClang(const CFile& file, const CpuTarget& cpu, OptLevel level, clang:
   compiler.getFrontendOpts().DisableFree = false;
   compiler.getPreprocessorOpts().addRemappedFile(file.name,
                                                  llvm::MemoryBuffer::getMemBufferCopy(file.text, file.name).release());
-  compiler.createFileManager(filesOf(file));
+  std::set<std::string> refused;
+  compiler.createFileManager(filesOf(file, refused));
   if (output) compiler.setOutputStream(std::move(output));
   const bool done = isKnown && compiler.ExecuteAction(action);
-  if (errors.first()) return fail(*errors.first());
+  if (errors.first()) return fail(refused.empty() ? *errors.first() : withRefused(*errors.first(), refused));
   if (!done) return fail(Diag::CompileFailed, "Clang cannot compile '" + file.name + "'");
   return {};
 }

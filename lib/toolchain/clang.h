@@ -14,8 +14,9 @@ namespace svod {
 struct CFile {
   std::string name;  // as errors show it
   std::string text = {};
-  /// Whether #include "..." reads files, from the folder of `name` on.
-  bool readsFiles = false;
+  /// Where the files that it includes lie, or below (data/inside_folder.h), regular ones: it is a stranger's. Empty: it
+  /// includes none.
+  std::vector<std::string> folders = {};
   /// Whether names that say nothing of their visibility stay inside of what the object is linked to.
   bool hidesNames = false;
 };

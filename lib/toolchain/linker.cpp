@@ -3,6 +3,9 @@
 #include <lld/Common/Driver.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <cerrno>
+#include <cstring>
+
 #include "data/mapped_file.h"
 #include "toolchain/temp_dir.h"
 
@@ -12,29 +15,20 @@ namespace svod {
 
 namespace {
 
-constexpr const char* kShared[] = {"ld.lld",
-                                   "-shared",
-                                   "-nostdlib",
-                                   "--hash-style=gnu",
-                                   "--build-id=none",
-                                   "-z",
-                                   "defs",
-                                   "-z",
-                                   "noexecstack",
-                                   "-z",
-                                   "relro",
-                                   "-z",
-                                   "now",
-                                   "--discard-all",
-                                   "--gc-sections",
-                                   "--threads=1",
-                                   "--error-limit=0"};
+constexpr const char* kShared[] = {"ld.lld", "-shared", "-nostdlib", "--hash-style=gnu", "--build-id=none",
+                                   "-z",     "defs",    "-z",        "noexecstack",      "-z",
+                                   "relro",  "-z",      "now",       "--discard-all",    "--gc-sections"};
 
-constexpr const char* kLibrary[] = {
-    "ld.lld", "-shared", "-nostdlib",     "--hash-style=gnu", "--build-id=none", "-z", "noexecstack", "-z", "relro",
-    "-z",     "now",     "--gc-sections", "--threads=1",      "--error-limit=0"};
+constexpr const char* kLibrary[] = {"ld.lld",          "-shared", "-nostdlib",   "--hash-style=gnu",
+                                    "--build-id=none", "-z",      "noexecstack", "-z",
+                                    "relro",           "-z",      "now",         "--gc-sections"};
 
-constexpr const char* kRelocatable[] = {"ld.lld", "-r", "-z", "noexecstack", "--threads=1", "--error-limit=0"};
+constexpr const char* kRelocatable[] = {"ld.lld", "-r", "-z", "noexecstack"};
+
+// No library that an object names is read. The result is written, as one that is mapped ends the process where the
+// disk is full.
+constexpr const char* kAlways[] = {"--threads=1", "--error-limit=0", "--no-dependent-libraries",
+                                   "--no-mmap-output-file"};
 
 }  // namespace
 
@@ -62,6 +56,7 @@ Result<std::string> Linker::link(std::span<const char* const> flags, std::span<c
   }
   const std::string output = folder.file("kernels.so");
   std::vector<const char*> args(flags.begin(), flags.end());
+  args.insert(args.end(), std::begin(kAlways), std::end(kAlways));
   for (const std::string& name : names) args.push_back(name.c_str());
   args.insert(args.end(), {"-o", output.c_str()});
 
@@ -69,6 +64,8 @@ Result<std::string> Linker::link(std::span<const char* const> flags, std::span<c
   llvm::raw_string_ostream stream(messages);
   const lld::Result result = lld::lldMain(args, stream, stream, {{lld::Gnu, &lld::elf::link}});
   usable_ = result.canRunAgain;
+  for (const int full : {ENOSPC, EDQUOT, EFBIG})
+    if (messages.find(std::strerror(full)) != messages.npos) return fail(ioError("cannot write", output, full));
   if (result.retCode != 0) return fail(Diag::CompileFailed, "linking kernels failed: " + messages);
   return readWholeFile(output);
 }

@@ -50,10 +50,17 @@ std::vector<const GraphRecord*> usualPlansOf(const TuningLog& log, std::string_v
 /// How often usual plans run kernels.
 class Launches {
  public:
-  Launches(const TuningLog& log, std::string_view compiler) : log_(log) {
+  Launches(const TuningLog& log, std::string_view compiler) {
     for (const GraphRecord* r : usualPlansOf(log, compiler)) {
       graphs_[r->target].insert(r->graph);
       for (const auto& [kernel, count] : r->launches) byTarget_[r->target][kernel] += count;
+    }
+    for (const auto& [target, known] : graphs_)
+      if (std::ranges::all_of(log.graphs, [&](const GraphRecord& r) { return known.contains(r.graph); }))
+        whole_.insert(target);
+    for (const KernelRecord& k : log.kernels) {
+      int64_t& most = named_.try_emplace(k.kernel, 1).first->second;
+      most = std::max(most, k.launches);
     }
   }
   /// Where the log does not name the usual plan of every graph for the target, others may have the kernel: the greatest
@@ -63,23 +70,17 @@ class Launches {
     if (known != byTarget_.end()) {
       const auto found = known->second.find(kernel);
       if (found != known->second.end()) return found->second;
-      if (isWhole(target)) return 0;
+      if (whole_.contains(target)) return 0;
     }
-    int64_t most = 1;
-    for (const KernelRecord& k : log_.kernels)
-      if (k.kernel == kernel) most = std::max(most, k.launches);
-    return most;
+    const auto named = named_.find(kernel);
+    return named == named_.end() ? 1 : named->second;
   }
 
  private:
-  bool isWhole(const std::string& target) const {
-    const std::set<std::string>& known = graphs_.at(target);
-    return std::ranges::all_of(log_.graphs, [&](const GraphRecord& r) { return known.contains(r.graph); });
-  }
-
-  const TuningLog& log_;
   std::map<std::string, std::map<std::string, int64_t>> byTarget_;
   std::map<std::string, std::set<std::string>> graphs_;  // whose usual plan is known, by target
+  std::set<std::string> whole_;                          // targets of which all are known
+  std::map<std::string, int64_t> named_;                 // launches as kernels say, by kernel
 };
 
 /// Those of the machine with most records.
@@ -140,13 +141,14 @@ std::vector<KernelAccount> accountsOf(const TuningLog& log, std::string_view com
   for (const CandidateRecord& r : log.candidates) places[{r.kernel, r.target}].push_back(&r);
   std::map<std::string, Winner> winners;
   for (Winner& w : bestOf(log, compiler)) winners.emplace(w.kernel + w.target, std::move(w));
+  std::map<std::string_view, std::string_view> names;
+  for (const KernelRecord& r : log.kernels) names.try_emplace(r.kernel, r.name);
   const Launches launches(log, compiler);
   std::vector<KernelAccount> all;
   for (const auto& [place, records] : places) {
     KernelAccount account;
     account.kernel = account.name = place.first, account.target = place.second;
-    const auto record = std::ranges::find(log.kernels, account.kernel, &KernelRecord::kernel);
-    if (record != log.kernels.end()) account.name = record->name;
+    if (const auto named = names.find(account.kernel); named != names.end()) account.name = named->second;
     account.launches = launches.of(account.kernel, account.target);
     if (const auto found = winners.find(place.first + place.second); found != winners.end())
       account.winner = found->second;

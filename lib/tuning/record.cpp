@@ -4,16 +4,19 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "data/read_json.h"
+
 namespace svod {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // as lines are written
+using ReadJson = nlohmann::json;
 
 constexpr const char* kForm = "svod-tuning";
 constexpr int64_t kFormNumber = 1;  // a change of what members mean needs another one
 constexpr size_t kMaxLineBytes = size_t{1} << 24;
-constexpr int kMaxDepth = 3;
+constexpr size_t kMaxLevels = 3;
 // Beyond these nothing was measured, and sums of them would be infinite.
 constexpr double kMostNs = 1e15, kMostRatio = 1e9, kMostCount = 1e12;
 
@@ -80,7 +83,7 @@ Json jsonOf(const GainRecord& r) {
 /// The members of an object, and the first thing that is wrong with them.
 class Members {
  public:
-  explicit Members(const Json& json) : json_(json) {}
+  explicit Members(const ReadJson& json) : json_(json) {}
 
   std::string text(const char* key, bool isNeeded) {
     const auto found = json_.find(key);
@@ -109,7 +112,7 @@ class Members {
     const auto found = json_.find(key);
     if (found == json_.end()) return all;
     if (!found->is_array()) wrong(key, "is no list");
-    for (const Json& each : *found) all.push_back(textsIn(each, key));
+    for (const ReadJson& each : *found) all.push_back(textsIn(each, key));
     return all;
   }
   std::map<std::string, int64_t> counts(const char* key) {
@@ -142,17 +145,17 @@ class Members {
       wrong(key, "is no number from 0 to 1e" + std::to_string(std::lround(std::log10(most))));
     return value;
   }
-  std::vector<std::string> textsIn(const Json& list, const char* key) {
+  std::vector<std::string> textsIn(const ReadJson& list, const char* key) {
     std::vector<std::string> all;
-    if (!list.is_array() || !std::ranges::all_of(list, [](const Json& each) { return each.is_string(); }))
+    if (!list.is_array() || !std::ranges::all_of(list, [](const ReadJson& each) { return each.is_string(); }))
       wrong(key, "is no list of texts");
     else
-      for (const Json& each : list) all.push_back(each.get<std::string>());
+      for (const ReadJson& each : list) all.push_back(each.get<std::string>());
     return all;
   }
   /// Empty where it is missing.
-  const Json& object(const char* key) {
-    static const Json kNone = Json::object();
+  const ReadJson& object(const char* key) {
+    static const ReadJson kNone = ReadJson::object();
     const auto found = json_.find(key);
     if (found == json_.end()) return kNone;
     if (found->is_object()) return *found;
@@ -160,7 +163,7 @@ class Members {
     return kNone;
   }
 
-  const Json& json_;
+  const ReadJson& json_;
   std::string problem_;
 };
 
@@ -235,13 +238,6 @@ constexpr Kind kKinds[] = {
 
 Status malformed(std::string what) { return fail(Diag::Syntax, std::move(what), "svodc tune writes such lines"); }
 
-/// Null where it is no object of few levels.
-Json parsed(std::string_view line) {
-  const auto keep = [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxDepth; };
-  Json json = Json::parse(line, keep, false);
-  return json.is_object() ? std::move(json) : Json();
-}
-
 }  // namespace
 
 std::string toLine(const TuningRecord& record) {
@@ -251,7 +247,7 @@ std::string toLine(const TuningRecord& record) {
 
 Result<TuningRecord> recordFromLine(std::string_view line) {
   if (line.size() > kMaxLineBytes) return fail(malformed("the line is longer than 16 MiB").error());
-  const Json json = parsed(line);
+  const ReadJson json = readJson(line, kMaxLevels).value_or(nullptr);
   if (!json.is_object()) return fail(malformed("no JSON object").error());
   const auto form = json.find(kForm);
   if (form == json.end() || !form->is_number_integer() || form->get<int64_t>() < 1)

@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "tuning/all_winners.h"
+
 namespace svod {
 
 namespace {
@@ -32,8 +34,10 @@ struct Choices {
 
   Choices(const TuningLog& log, std::string_view compiler) {
     for (Winner& w : bestOf(log, compiler)) opts[{w.kernel, w.target}] = std::move(w.opts);
-    for (const PlanWinner& best : bestPlansOf(log, compiler))
-      decisions[{best.graph, best.target}] = planWinnersOf(log, best.graph, best.target, compiler);
+    for (std::vector<PlanWinner>& winners : allPlanWinners(log, compiler)) {
+      const Place place(winners.front().graph, winners.front().target);
+      decisions[place] = std::move(winners);
+    }
   }
   bool are(const GainRecord& r) const {
     if (decisionsFor(r) != r.decisions) return false;
@@ -61,15 +65,29 @@ std::string joined(const std::set<std::string>& words) {
 
 }  // namespace
 
-std::vector<Winner> winnersOf(const TuningLog& log, std::string_view kernel, std::string_view target,
-                              std::string_view compiler) {
-  std::map<std::string, Standing> standings;
+LogKnows knowledgeOf(const TuningLog& log, std::string_view kernel, std::string_view target) {
+  LogKnows known = LogKnows::Nothing;
   for (const CandidateRecord& r : log.candidates)
-    if (r.kernel == kernel && r.target == target) standings[r.opts].add(r, compiler);
+    if (r.kernel == kernel) known = std::max(known, r.target == target ? LogKnows::Target : LogKnows::OtherTargets);
+  return known;
+}
+
+LogKnows knowledgeOfPlans(const TuningLog& log, std::string_view graph, std::string_view target) {
+  LogKnows known = LogKnows::Nothing;
+  for (const PlanRecord& r : log.plans)
+    if (r.graph == graph) known = std::max(known, r.target == target ? LogKnows::Target : LogKnows::OtherTargets);
+  return known;
+}
+
+namespace {
+
+using Place = std::pair<std::string, std::string>;  // kernel or graph, and target
+
+/// Those that won and did not lose, best first.
+std::vector<Winner> rankedWinners(const Place& place, const std::map<std::string, Standing>& standings) {
   std::vector<Winner> winners;
   for (const auto& [opts, s] : standings)
-    if (s.won && !s.lost)
-      winners.push_back({std::string(kernel), std::string(target), opts, s.ratio, !s.isOwn, joined(s.machines)});
+    if (s.won && !s.lost) winners.push_back({place.first, place.second, opts, s.ratio, !s.isOwn, joined(s.machines)});
   const auto rank = [](const Winner& w) {
     return std::tuple(w.isHint, w.ratio, w.opts.size(), std::string_view(w.opts));
   };
@@ -77,37 +95,64 @@ std::vector<Winner> winnersOf(const TuningLog& log, std::string_view kernel, std
   return winners;
 }
 
-std::vector<PlanWinner> planWinnersOf(const TuningLog& log, std::string_view graph, std::string_view target,
-                                      std::string_view compiler) {
-  std::map<std::vector<std::string>, Standing> standings;
-  for (const PlanRecord& r : log.plans)
-    if (r.graph == graph && r.target == target) standings[r.decisions].add(r, compiler);
+std::vector<PlanWinner> rankedWinners(const Place& place,
+                                      const std::map<std::vector<std::string>, Standing>& standings) {
   std::vector<PlanWinner> winners;
   for (const auto& [decisions, s] : standings)
     if (s.won && !s.lost)
-      winners.push_back({std::string(graph), std::string(target), decisions, s.ratio, !s.isOwn, joined(s.machines)});
+      winners.push_back({place.first, place.second, decisions, s.ratio, !s.isOwn, joined(s.machines)});
   const auto rank = [](const PlanWinner& w) { return std::tuple(w.isHint, w.ratio, w.decisions.size(), w.decisions); };
   std::ranges::sort(winners, {}, rank);
   return winners;
 }
 
+}  // namespace
+
+std::vector<Winner> winnersOf(const TuningLog& log, std::string_view kernel, std::string_view target,
+                              std::string_view compiler) {
+  std::map<std::string, Standing> standings;
+  for (const CandidateRecord& r : log.candidates)
+    if (r.kernel == kernel && r.target == target) standings[r.opts].add(r, compiler);
+  return rankedWinners({std::string(kernel), std::string(target)}, standings);
+}
+
+std::vector<PlanWinner> planWinnersOf(const TuningLog& log, std::string_view graph, std::string_view target,
+                                      std::string_view compiler) {
+  std::map<std::vector<std::string>, Standing> standings;
+  for (const PlanRecord& r : log.plans)
+    if (r.graph == graph && r.target == target) standings[r.decisions].add(r, compiler);
+  return rankedWinners({std::string(graph), std::string(target)}, standings);
+}
+
+std::vector<std::vector<Winner>> allWinners(const TuningLog& log, std::string_view compiler) {
+  std::map<Place, std::map<std::string, Standing>> places;
+  for (const CandidateRecord& r : log.candidates) places[{r.kernel, r.target}][r.opts].add(r, compiler);
+  std::vector<std::vector<Winner>> all;
+  for (const auto& [place, standings] : places)
+    if (std::vector<Winner> winners = rankedWinners(place, standings); !winners.empty())
+      all.push_back(std::move(winners));
+  return all;
+}
+
+std::vector<std::vector<PlanWinner>> allPlanWinners(const TuningLog& log, std::string_view compiler) {
+  std::map<Place, std::map<std::vector<std::string>, Standing>> places;
+  for (const PlanRecord& r : log.plans) places[{r.graph, r.target}][r.decisions].add(r, compiler);
+  std::vector<std::vector<PlanWinner>> all;
+  for (const auto& [place, standings] : places)
+    if (std::vector<PlanWinner> winners = rankedWinners(place, standings); !winners.empty())
+      all.push_back(std::move(winners));
+  return all;
+}
+
 std::vector<Winner> bestOf(const TuningLog& log, std::string_view compiler) {
-  std::set<std::pair<std::string, std::string>> places;
-  for (const CandidateRecord& r : log.candidates) places.emplace(r.kernel, r.target);
   std::vector<Winner> best;
-  for (const auto& [kernel, target] : places)
-    if (std::vector<Winner> all = winnersOf(log, kernel, target, compiler); !all.empty())
-      best.push_back(std::move(all.front()));
+  for (std::vector<Winner>& winners : allWinners(log, compiler)) best.push_back(std::move(winners.front()));
   return best;
 }
 
 std::vector<PlanWinner> bestPlansOf(const TuningLog& log, std::string_view compiler) {
-  std::set<std::pair<std::string, std::string>> places;
-  for (const PlanRecord& r : log.plans) places.emplace(r.graph, r.target);
   std::vector<PlanWinner> best;
-  for (const auto& [graph, target] : places)
-    if (std::vector<PlanWinner> all = planWinnersOf(log, graph, target, compiler); !all.empty())
-      best.push_back(std::move(all.front()));
+  for (std::vector<PlanWinner>& winners : allPlanWinners(log, compiler)) best.push_back(std::move(winners.front()));
   return best;
 }
 

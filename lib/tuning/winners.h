@@ -1,5 +1,6 @@
 // Which lists of opts a tuning log speaks for.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,16 @@ struct PlanWinner {
   bool isHint = false;
   std::string machines;
 };
+
+/// What a log has of a kernel, or of a graph.
+enum class LogKnows : uint8_t {
+  NotAsked,  // opts were given in another way
+  Nothing,
+  OtherTargets,  // records for other targets alone
+  Target,        // records for this one
+};
+LogKnows knowledgeOf(const TuningLog& log, std::string_view kernel, std::string_view target);
+LogKnows knowledgeOfPlans(const TuningLog& log, std::string_view graph, std::string_view target);
 
 /// For one kernel and target, best first: those of this compiler, then hints; by ratio, then by length and text.
 /// Depends on the records, not on their order. Who takes one has to see whether its opts apply.

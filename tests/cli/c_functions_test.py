@@ -62,7 +62,7 @@ class CFunctions(ToolTest):
         wanted = [2 * statistics.median(row) + 1 for row in rows]
         for words in ([], ["-O0"], ["--target", "c"], ["--cpu", "x86-64"], ["--numerics", "strict"], ["--memory", "off"]):
             with self.subTest(words):
-                plan = self.compile(GRAPH, "--verify", *words, env={"PATH": str(self.folder)})
+                plan = self.compile(GRAPH, "--verify", "--allow-c", *words, env={"PATH": str(self.folder)})
                 self.assertTrue(any(k["name"].startswith("median_") for k in plan["kernels"]))
                 self.assertTrue(all("launch" in step for step in plan["steps"]))
                 done = run("svod-run", self.plan, "--input", f"x={given}", "--output-dir", self.folder / "out", "--profile")
@@ -81,12 +81,12 @@ class CFunctions(ToolTest):
         graph = "svod 1\nvar n in [1, 6]\n" + "".join(
             f"input x_{d}: {d}[n, 3]\noutput y_{d} = custom(x_{d}, source=\"f.c\", function=copy_{d}, shape=[n, 3], dtype={d}, values=[7, n * 3])\n" for d in types)
         for words in ([], ["--target", "c", "-O0"]):
-            self.compile(graph, "--verify", *words)
+            self.compile(graph, "--verify", "--allow-c", *words)
 
     def test_calls_are_kept_in_loops_and_where_nothing_reads_them(self):
         (self.folder / "f.c").write_text("void add(int *to, const int *from, const int *more) { *to = *from + *more; }\n")
         plan = self.compile("svod 1\ninput x: i32[1]\ntemp t: i32[1] = x\nloop i < 5 {\n  assign t = custom(t, x, source=\"f.c\", function=add, shape=[1], dtype=i32)\n"
-                            "}\n_ = custom(x, x, source=\"f.c\", function=add, shape=[1], dtype=i32)\noutput y = t\n", "--verify")
+                            "}\n_ = custom(x, x, source=\"f.c\", function=add, shape=[1], dtype=i32)\noutput y = t\n", "--verify", "--allow-c")
         launched = [plan["kernels"][step["launch"]["kernel"]]["name"] for step in plan["steps"] if "launch" in step]
         self.assertEqual(sum(name.startswith("add_") for name in launched), 2)
 
@@ -145,11 +145,73 @@ class CFunctions(ToolTest):
 
     def test_a_crash_is_an_error_of_verify(self):
         for body, says in (("y[4] = x[0];", "Segmentation fault"), ("y[0] = x[4];", "Segmentation fault"), ("__builtin_trap();", "crashed: Illegal instruction")):
-            self.refused(6, f"void f(float *y, const float *x) {{ {body} (void)y, (void)x; }}\n", "while verifying: the function 'f' of ", says, words=["--verify"])
+            self.refused(6, f"void f(float *y, const float *x) {{ {body} (void)y, (void)x; }}\n", "while verifying: the function 'f' of ", says, words=["--verify", "--allow-c"])
+
+    def test_what_a_stranger_brings_is_compiled_and_not_run(self):
+        graph = self.one("void f(float *y, const float *x) { for (int i = 0; i < 4; i++) y[i] = x[i]; }\n")
+        self.svodc("compile", graph, "-o", self.plan), self.svodc("check", graph), self.svodc("inspect", graph, "--kernels")
+        # A constructor would run as soon as the code is loaded.
+        mark = self.folder / "mark"
+        graph = self.one("__attribute__((constructor)) static void g(void) { __builtin_trap(); }\n"
+                         "void f(float *y, const float *x) { for (int i = 0; i < 4; i++) y[i] = x[i]; }\n")
+        for words in (("compile", graph, "-o", mark, "--verify"), ("tune", graph, "--tuning-log", mark, "--budget", "1s")):
+            self.fails(2, *words, says=("f.c'", "native code", "--allow-c"))
+        self.fails(2, "compile", graph, "-o", mark, env={"SVOD_VERIFY": "1"}, says="--allow-c")
+        self.assertFalse(mark.exists())
+        graph = self.graph(GRAPH, "good.svod")
+        self.svodc("compile", graph, "-o", self.plan, "--verify", env={"SVOD_ALLOW_C": "1"})
+        work = self.folder / "work"
+        self.svodc("tune", "plan", graph, "-o", work, "--budget", "1s")
+        self.fails(2, "tune", "run", work, "--unit", 0, says="--allow-c")
+
+    def test_only_regular_files_of_the_folder_are_read(self):
+        inside, outside = self.folder / "in", self.folder / "out"
+        inside.mkdir(), outside.mkdir()
+        body = "void f(float *y, const float *x) { for (int i = 0; i < 4; i++) y[i] = x[i]; }\n"
+        for folder in (inside, outside):
+            (folder / "f.c").write_text(body)
+        os.mkfifo(inside / "pipe.c")
+        (inside / "link.c").symlink_to("../out/f.c")
+        (inside / "deep").mkdir()
+        (inside / "deep/f.c").write_text('#include "../own.h"\n' + body)
+        (inside / "own.h").write_text("typedef int own;\n")
+        def graph(source):
+            path = inside / "g.svod"
+            path.write_text(f'svod 1\ninput x: f32[4]\noutput y = custom(x, source="{source}", function=f, shape=[4])\n')
+            return path
+        for source, code, says in (("../out/f.c", 1, "outside the folder"), (outside / "f.c", 1, "outside the folder"), ("link.c", 1, "outside the folder"),
+                                   ("pipe.c", 74, "not a regular file")):
+            self.fails(code, "compile", graph(source), "-o", self.plan, says=says)
+        for source in ("f.c", "deep/f.c", "./deep/../f.c"):
+            self.svodc("compile", graph(source), "-o", self.plan)
+        (inside / "there.c").symlink_to("f.c")
+        self.svodc("compile", graph("there.c"), "-o", self.plan)
+        (outside / "g.svod").symlink_to("../in/g.svod")  # as a cache of models has it
+        (outside / "there.c").symlink_to("../in/f.c")
+        self.svodc("compile", outside / "g.svod", "-o", self.plan)
+
+    def test_what_c_includes_are_regular_files_of_the_folder(self):
+        secret = self.folder.parent / f"{self.folder.name}.h"
+        secret.write_text("typedef int secret;\n")
+        self.addCleanup(secret.unlink)
+        os.mkfifo(self.folder / "pipe.h")
+        (self.folder / "link.h").symlink_to(secret)
+        (self.folder / "zero.h").symlink_to("/dev/zero")
+        body = "void f(float *y, const float *x) { for (int i = 0; i < 4; i++) y[i] = x[i]; }\n"
+        for name in (secret, f"../{secret.name}", "link.h", "pipe.h", "zero.h", "/etc/passwd", "/proc/self/environ"):
+            with self.subTest(name=name):
+                self.refused(1, f'#include "{name}"\n{body}', "file not found", "is not read", "in the folder of the graph or below it")
+        self.refused(1, f'#if __has_include("/etc/passwd")\n#error it is seen\n#endif\nint f;\n{body}', "[compile-failed]")
+        for text in ('__asm__(".incbin \\"/etc/passwd\\"");\n', 'static void g(void) { __asm__ volatile(".include \\"/etc/passwd\\""); }\n'):
+            self.refused(1, text + body, "inline assembly")
+        # A linker would read a library that is named so.
+        os.mkfifo(self.folder / "pipe.a")
+        self.one(f'#pragma comment(lib, "{self.folder}/pipe.a")\n' + body)
+        self.svodc("compile", self.folder / "graph.svod", "-o", self.plan)
 
     def test_results_that_differ_between_calls_are_found(self):
         self.refused(4, "static float kept;\nvoid f(float *y, const float *x) { for (int i = 0; i < 4; i++) y[i] = x[i] + kept; kept += 1; }\n",
-                     "[mismatch]", words=["--verify"])
+                     "[mismatch]", words=["--verify", "--allow-c", "--repro-dir", "none"])
 
 
 main()

@@ -76,6 +76,77 @@ class TuningLog(ToolTest):
         self.fails(2, "compile", self.model, "-o", self.folder / "p", "-MF", log, "--tuning-log", log, says="--tuning-log")
         self.fails(74, "compile", self.model, "-o", self.folder / "p", "--tuning-log", self.folder / "none", says="none")
 
+    def used(self, log, *words, code=0):
+        done = self.svodc("compile", self.model, "-o", self.folder / "p", "--cpu", CPU, "--tuning-log", log, "--json", *words, code=code)
+        self.said = done.stderr
+        return json.loads(done.stdout)["tuning"] if code == 0 else None
+
+    def test_a_compile_says_what_it_used_and_why_no_more(self):
+        good, z = "vector(n1,16) upcast(n0,4)", self.hashes["z"]
+        own = winner("0" * 32, CPU, good, compiler=self.compiler())
+        cases = {"no-record": own, "other-version": winner("0" * 32, CPU, good), "other-processor": winner(z, "znver4", good) + own,
+                 "not-faster": winner(z, CPU, good, outcome="loses") + own, "not-applicable": winner(z, CPU, "vector(n7,16)") + own, "": winner(z, CPU, good)}
+        for reason, lines in cases.items():
+            with self.subTest(reason=reason):
+                told = self.used(self.log(lines))
+                self.assertEqual((told["kernels"], told["used"], told["hints"], told["decisions"]), (2, int(not reason), int(not reason), 0))
+                self.assertEqual({u["kernel"].split("_")[0]: u["reason"] for u in told["unused"]}.get("z", ""), reason)
+        self.assertEqual({u["reason"] for u in self.used(self.log(winner(z, CPU, good)), "--opts", "z=upcast(n0,2)")["unused"]}, {"not-asked", "other-version"})
+        done = self.svodc("compile", self.model, "-o", self.folder / "p", "--cpu", CPU, "--tuning-log", self.log(winner(z, CPU, good)))
+        self.assertIn("tuning.log: opts of 1 of 2 kernels (1 found with another svodc), 0 decisions; 1 kernel: no record: the log was", done.stdout)
+
+    def compiler(self):
+        """What records of this svodc say of it."""
+        log = self.folder / "own.log"
+        self.svodc("tune", self.model, "--tuning-log", log, "--budget", "1s", "--search", "kernels")
+        return json.loads([line for line in log.read_text().splitlines() if '"compiler"' in line][0])["compiler"]
+
+    def test_winners_that_do_not_apply_are_warnings(self):
+        z = self.hashes["z"]
+        for opts, says in (("no opts (", ""), ("vector(n7,16)", "n7"), ("vector(n1,4) " * 300, "300 opts")):
+            with self.subTest(opts=opts[:20]):
+                told = self.used(self.log(winner(z, CPU, opts), winner(z, CPU, "vector(n1,16)", ratio=0.9)))
+                self.assertEqual((told["used"], len(told["passed"])), (1, 1))
+                self.assertRegex(self.said, "warning: a winner of '.*tuning.log' is passed over: '")
+                self.assertIn(says, self.said)
+        self.fails(2, "compile", self.model, "-o", self.folder / "p", "--most-instructions", 0, says="--most-instructions")
+
+    def test_a_winner_that_would_never_compile_is_passed_over(self):
+        """A legal list of a kernel with many ops: more than a million instructions."""
+        self.model = self.graph("svod 1\ninput x: f32[64, 80]\nv0 = x\n" + "".join(f"v{i + 1} = tanh(v{i}) * x\n" for i in range(40)) + "output y = v40\n")
+        opts = "upcast(n0,64) upcast(n1,8)"
+        (kernel,) = json.loads(self.svodc("inspect", self.model, "--kernels", "--json", "--cpu", CPU).stdout)["kernels"]["details"]
+        log = self.log(winner(kernel["tuningHash"], CPU, opts))
+        told = self.used(log)
+        self.assertEqual((told["used"], told["unused"][0]["reason"]), (0, "not-applicable"))
+        self.assertRegex(self.said, r"passed over: '.*': it comes to about \d+ instructions, and may come to 6000: --most-instructions")
+        own = self.folder / "own.log"
+        self.svodc("tune", self.model, "--tuning-log", own, "--budget", "1s", "--search", "kernels", "--cpu", CPU)
+        text = next(line for line in own.read_text().splitlines() if '"text"' in line)
+        self.assertIn("it comes to about", self.svodc("log", "stats", self.log(text + "\n", winner(kernel["tuningHash"], CPU, opts))).stdout)
+        few = self.log(winner(kernel["tuningHash"], CPU, "upcast(n0,2)"))
+        self.assertEqual(self.used(few)["used"], 1)
+        self.assertEqual(self.used(few, "--most-instructions", 1)["used"], 0)
+
+    def test_a_log_that_is_required_has_to_say_something(self):
+        words = ["compile", self.model, "-o", self.folder / "p", "--cpu", CPU]
+        self.fails(1, *words, "--tuning-required", "--tuning-log", self.log(winner("0" * 32, CPU, "vector(n1,16)")), says=("nothing of '", "2 kernels: no record"))
+        self.assertFalse((self.folder / "p").exists())
+        self.svodc(*words, "--tuning-required", "--tuning-log", self.log(winner(self.hashes["z"], CPU, "vector(n1,16)")))
+        self.fails(1, *words, "-O0", "--tuning-required", "--tuning-log", self.log(winner(self.hashes["z"], CPU, "vector(n1,16)")))
+        self.fails(2, *words, "--tuning-required", says="--tuning-log")
+
+    def test_what_was_passed_over_is_known_of_kept_kernels(self):
+        env = {k: v for k, v in clean_environment({"SVOD_CACHE_DIR": str(self.folder / "cache")}).items() if k != "SVOD_NO_CACHE"}
+        log = self.log(winner(self.hashes["z"], CPU, "vector(n7,16)"), winner(self.hashes["z"], CPU, "vector(n1,16)", ratio=0.9))
+        said = []
+        for _ in range(2):
+            done = subprocess.run([BIN / "svodc", "compile", self.model, "-o", self.folder / "p", "--cpu", CPU, "--tuning-log", log, "--json"], env=env,
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said.append((json.loads(done.stdout)["tuning"], done.stderr))
+        self.assertEqual(said[0], said[1])
+
     def test_inspect_says_why(self):
         log = self.log(winner(self.hashes["z"], CPU, "vector(n1,16)", ratio=0.713))
         said = self.svodc("inspect", self.model, "--kernels", "--cpu", CPU, "--tuning-log", log).stdout

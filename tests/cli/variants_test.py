@@ -156,7 +156,7 @@ class Variants(ToolTest):
     def test_functions_of_c_files(self):
         (self.folder / "f.c").write_text("#include <stdint.h>\nvoid twice(float* y, const float* x, int64_t n) { for (int64_t i = 0; i < n; i++) y[i] = 2 * x[i]; }\n")
         graph = 'svod 1\ninput x: f32[5, 37]\noutput y = custom(x, source="f.c", function=twice, shape=[5, 37], values=[185])\n'
-        plan = self.plan(["x86-64-v2", "x86-64-v3"], "--verify", graph=graph)
+        plan = self.plan(["x86-64-v2", "x86-64-v3"], "--verify", "--allow-c", graph=graph)
         for cpu in self.here(plan):
             self.assertEqual(self.outputs(plan, "--cpu", cpu), self.outputs(self.plan([cpu], graph=graph, name="alone")))
 

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "data/inside_folder.h"
 #include "data/mapped_file.h"
 #include "toolchain/clang.h"
 #include "toolchain/temp_dir.h"
@@ -10,7 +11,8 @@ namespace svod {
 
 Result<HostKernel> HostKernel::load(const std::string& text, const std::string& symbol, Linker& linker) {
   SVOD_TRY(const CpuTarget cpu, makeCpuTarget("", "native"));
-  const CFile file{std::string(SVOD_GRID_DIR) + "/kernel.c", "#include \"prelude.h\"\n" + text, true};
+  const CFile file{std::string(SVOD_GRID_DIR) + "/kernel.c", "#include \"prelude.h\"\n" + text,
+                   foldersOf(std::string(SVOD_GRID_DIR) + "/kernel.c")};
   SVOD_TRY(std::string object, compileC(file, cpu, OptLevel::O1));
   SVOD_TRY(std::string memory, compileMemoryFunctions(cpu));
   const std::string objects[] = {std::move(object), std::move(memory)};

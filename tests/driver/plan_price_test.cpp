@@ -95,7 +95,8 @@ TEST_CASE("Decisions of a log are those of the schedule, if the graph has them, 
     CompileOptions options = planned.options;
     options.tuning = &log, options.compiler = "this", options.decisions = asked;
     PassLog passes;
-    auto schedule = scheduleTuned(planned.model, planned.compilation->folded, options, passes);
+    TunedDecisions tuned;
+    auto schedule = scheduleTuned(planned.model, planned.compilation->folded, options, passes, tuned);
     REQUIRE(schedule);
     return (*schedule)->decisions;
   };

@@ -210,7 +210,7 @@ class Compiling(Case):
 
     def test_results_that_differ(self):
         self.graph("svod 1\ninput x: f32[8]\nl = log(x)\noutput y = l - l\n")
-        self.compile("mismatch", "--verify", "--numerics", "fast", says="y[0]")
+        self.compile("mismatch", "--verify", "--numerics", "fast", "--repro-dir", "none", says="y[0]")
 
     def test_outputs_that_cannot_be_written(self):
         (self.folder / "mine").mkdir()
@@ -264,6 +264,32 @@ class Compiling(Case):
             self.refused("io", "svodc", "compile", "graph.svod", "-o", disk / "plan", says="No space left")
             self.refused("io", "svodc", "convert", "graph.svod", "-o", disk / "graph.json", says="No space left")
             self.assertEqual([p.name for p in disk.iterdir()], ["filler"])
+
+    @skip_without_file_limit
+    def test_a_disk_that_fills_up(self):
+        """Whichever file is the first that has no room."""
+        with FullDisk(self) as disk:
+            (disk / "filler").unlink()
+            codes = set()
+            for kib in range(4, 68, 4):
+                subprocess.run(["mount", "-o", f"remount,size={kib}k", disk], check=True)
+                done = run("svodc", "compile", "graph.svod", "-o", self.folder / "room", cwd=self.folder, env={"TMPDIR": str(disk)})
+                self.assertIn(done.returncode, (0, 74), f"{kib} KiB: {done.stderr}")
+                codes.add(done.returncode)
+                self.assertEqual(list(disk.iterdir()), [])
+            self.assertEqual(codes, {0, 74})
+
+    @unittest.skipIf(SANITIZERS, "they reserve more than any limit")
+    def test_memory_that_ends_in_any_thread(self):
+        self.graph("svod 1\ninput x: f32[64, 64]\nv0 = x\n" + "".join(f"v{i + 1} = matmul(v{i}, softmax(x + {i}))\n" for i in range(60)) + "output y = v60\n")
+        codes = set()
+        for mib in (*range(60, 400, 20), 4000):
+            done = run("svodc", "compile", "graph.svod", "-o", self.folder / "room", "-j", 2, cwd=self.folder, limits={resource.RLIMIT_AS: mib << 20})
+            codes.add(done.returncode)
+            self.assertIn(done.returncode, (0, 6, 127), f"{mib} MiB: {done.returncode} {done.stderr[-300:]}")
+            if done.returncode == 6:
+                self.assertIn("out of memory", done.stderr)
+        self.assertTrue({0, 6} <= codes, codes)
 
     @skip_without_file_limit
     def test_a_limit_on_file_sizes(self):

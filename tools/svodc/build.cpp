@@ -1,5 +1,6 @@
 #include "build.h"
 
+#include "c_calls.h"
 #include "depfile.h"
 #include "driver/device_kernels.h"
 #include "driver/tuned_opts.h"
@@ -76,8 +77,10 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
   Result<Model> model = readModel(request.files.at(0), load, notes, sources);
   for (const Error& note : notes) console.note(note);
   SVOD_TRY(build.model, std::move(model));
-  build.options.cFiles = filesOf(sources);
-  SVOD_CHECK(checkFunctions(build.model, sources, hostProcessor(build.options), &build.filesRead));
+  build.options.cFiles = filesOf(sources, request.files.at(0));
+  if (request.flags.verify) SVOD_CHECK(checkAllowed(build.options, request.flags, "--verify"));
+  SVOD_CHECK(
+      checkFunctions(build.model, build.options.cFiles, sources, hostProcessor(build.options), &build.filesRead));
   PassFailure failure;
   build.options.failure = &failure;
   Result<std::unique_ptr<Compilation>> compiled = compile(build.model, build.options);

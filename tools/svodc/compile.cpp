@@ -11,7 +11,9 @@
 #include "plan/directory.h"
 #include "processors.h"
 #include "support/text.h"
+#include "tuning_use.h"
 #include "verify.h"
+#include "wrong_plan.h"
 
 namespace svod {
 
@@ -84,12 +86,19 @@ std::string processorsText(const Plan& plan, const Flags& flags) {
   return text + " on " + plan.target.triple;
 }
 
+/// What the compilation took from a tuning log, if there was one.
+std::optional<TuningUse> useIn(const EmitPart& part) {
+  if (!part.build.tuning) return std::nullopt;
+  return tuningUse(part.build, *part.build.tuning);
+}
+
 Status printSummary(std::span<const EmitPart> parts, const Flags& given, Console& console) {
   const EmitPart& first = parts[0];
   const Flags& flags = first.request.flags;
   const Compilation& compilation = *first.build.compilation;
   const std::string& path = flags.output.empty() ? first.emissions[0].path : flags.output;
   const Plan& plan = compilation.plan;
+  const std::optional<TuningUse> tuning = useIn(first);
   const int64_t reused = reusedKernels(compilation);
   if (flags.json) {
     const std::set<std::string> read = filesRead(parts);
@@ -102,6 +111,7 @@ Status printSummary(std::span<const EmitPart> parts, const Flags& given, Console
                                                {"native", "for the processor of this machine", isNative(flags)},
                                                {"filesRead", "read", Cell::Words(read.begin(), read.end())},
                                                {"filesWritten", "written", filesWritten(parts, given)}}}});
+    if (tuning) document.sections.insert(document.sections.begin() + 1, sectionOf(*tuning));
     return console.print(toJson(document));
   }
   const std::string from = reused == 0 ? "" : " (" + std::to_string(reused) + " from the cache)";
@@ -110,7 +120,8 @@ Status printSummary(std::span<const EmitPart> parts, const Flags& given, Console
       plan.variants.empty() ? "" : ", " + std::to_string(plan.kernels.size()) + " for all processors";
   return console.print(printable(path) + ": " + plural(own, "kernel") + all + from + ", " +
                        plural(plan.steps.size(), "step") + ", arena " + bytesCell(arenaBytes(plan)).text() + ", " +
-                       plan.target.numerics + ", " + processorsText(plan, flags) + "\n");
+                       plan.target.numerics + ", " + processorsText(plan, flags) + "\n" +
+                       (tuning ? toText(*tuning, printable(flags.tuningLog)) : ""));
 }
 
 /// Says with which sizes, where some were too large to wait for.
@@ -133,17 +144,19 @@ void noteProcessors(const Plan& plan, Console& console) {
                      "verify on machines that are the other processors as well"));
 }
 
-Status verified(BuildResult& build, Console& console) {
+Status verified(BuildResult& build, const Request& request, Console& console) {
   SVOD_TRY(const CustomFunctions functions, isolatedFunctions(build.model, build.options));
-  auto choices = verifyPlan(build.model, *build.compilation, build.options.numerics, functions);
+  WrongRun run;
+  auto choices = verifyPlan(build.model, *build.compilation, build.options.numerics, functions, &run);
   if (choices) {
     noteSizes(*choices, console);
     noteProcessors(build.compilation->plan, console);
     return {};
   }
-  const bool wrong = choices.error()->diag == Diag::Mismatch;
-  if (!wrong || build.options.passes.bisectLimit >= 0) return fail(std::move(choices.error()));
-  return fail(withGuiltyPass(std::move(choices.error()), build.model, build.options));
+  Error error = std::move(choices.error());
+  if (error->diag != Diag::Mismatch) return fail(std::move(error));
+  if (build.options.passes.bisectLimit < 0) error = withGuiltyPass(std::move(error), build.model, build.options);
+  return fail(withWrongPlan(std::move(error), run, build, request));
 }
 
 Status checkOutput(const Request& request) {
@@ -172,9 +185,10 @@ Result<bool> buildPart(EmitPart& part, Console& console, Workplace& place) {
   const Compilation& compilation = *part.build.compilation;
   SVOD_CHECK(printInsights(compilation, flags, console));
   if (compilation.log.stopped) return true;
+  if (const std::optional<TuningUse> use = useIn(part)) SVOD_CHECK(checkUse(*use, flags, console));
   SVOD_TRY(const std::optional<Error> large, arenaWarning(compilation.plan, flags.maxArena));
   if (large) console.warn(*large);
-  if (flags.verify) SVOD_CHECK(verified(part.build, console));
+  if (flags.verify) SVOD_CHECK(verified(part.build, part.request, console));
   return false;
 }
 
@@ -206,6 +220,8 @@ Result<int> runCompile(const Request& request, Console& console) {
   for (const EmitPart& part : parts) SVOD_CHECK(checkMachine(part.request.flags));
   SVOD_CHECK(checkReproducible(flags));
   SVOD_TRY(const EmbedOptions embed, embedOptions(flags));
+  if (flags.tuningRequired && flags.tuningLog.empty())
+    return fail(Diag::Usage, "--tuning-required needs --tuning-log FILE", "svodc tune fills one");
   if (!flags.maxArena.empty()) SVOD_CHECK(parseBytes(flags.maxArena));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   for (EmitPart& part : parts) {

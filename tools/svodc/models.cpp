@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/inside_folder.h"
 #include "onnx/onnx.h"
 #include "options.h"
 
@@ -31,18 +32,17 @@ Result<Model> readModel(const std::string& path, const LoadOptions& options, std
   return buildModel(file, options, sources);
 }
 
-CFiles filesOf(const CSources& sources) {
+CFiles filesOf(const CSources& sources, const std::string& path) {
   CFiles files;
-  for (const auto& [name, file] : sources.files) files.emplace(name, CFile{file.path, file.text, true});
+  for (const auto& [name, file] : sources.files) files.emplace(name, CFile{file.path, file.text, foldersOf(path)});
   return files;
 }
 
-Status checkFunctions(const Model& model, const CSources& sources, const CpuTarget* processor,
+Status checkFunctions(const Model& model, const CFiles& files, const CSources& sources, const CpuTarget* processor,
                       std::set<std::string>* filesRead) {
   if (sources.files.empty()) return {};
   SVOD_TRY(const CpuTarget baseline, makeCpuTarget("", ""));
-  return checkCFunctions(model, filesOf(sources), processor == nullptr ? baseline : *processor, sources.calls,
-                         filesRead);
+  return checkCFunctions(model, files, processor == nullptr ? baseline : *processor, sources.calls, filesRead);
 }
 
 Result<Checkup> checkModel(const std::string& path, const LoadOptions& options) {
@@ -61,7 +61,7 @@ Result<Checkup> checkModel(const std::string& path, const LoadOptions& options) 
   std::vector<Error> errors = checkGraphFile(file, options, sources);
   if (errors.empty() && !sources.files.empty()) {
     SVOD_TRY(const Model model, buildModel(file, options));
-    if (Status good = checkFunctions(model, sources, nullptr, nullptr); !good)
+    if (Status good = checkFunctions(model, filesOf(sources, path), sources, nullptr, nullptr); !good)
       errors.push_back(std::move(good.error()));
   }
   return Checkup{std::move(errors),     {}, countOf(StatementKind::Input), countOf(StatementKind::Output), "statements",

@@ -14,11 +14,11 @@ namespace svod {
 Result<Model> readModel(const std::string& path, const LoadOptions& options, std::vector<Error>& notes,
                         CSources& sources);
 
-/// The files of C that a graph takes functions from, as the compiler reads them.
-CFiles filesOf(const CSources& sources);
+/// The files of C that the graph file `path` takes functions from, as the compiler reads them.
+CFiles filesOf(const CSources& sources, const std::string& path);
 /// Whether they have the functions that the model calls, for the processor of the code that the host runs; this
 /// machine's architecture where it is null.
-Status checkFunctions(const Model& model, const CSources& sources, const CpuTarget* processor,
+Status checkFunctions(const Model& model, const CFiles& files, const CSources& sources, const CpuTarget* processor,
                       std::set<std::string>* filesRead);
 
 /// What `svodc check` says about a file.

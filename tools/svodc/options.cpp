@@ -129,6 +129,16 @@ Result<Numerics> numericsMode(const std::string& name) {
 }
 
 /// In bytes. -O0 carries out the graph as it is.
+Result<size_t> mostInstructions(const Flags& flags) {
+  constexpr int64_t kMost = 1000000;
+  if (flags.mostInstructions >= 1 && flags.mostInstructions <= kMost)
+    return static_cast<size_t>(flags.mostInstructions);
+  return fail(Diag::Usage,
+              "--most-instructions needs a number from 1 to " + std::to_string(kMost) + ", not " +
+                  std::to_string(flags.mostInstructions),
+              "leaving it out is 3000");
+}
+
 Result<int64_t> foldLimit(const Flags& flags) {
   constexpr int64_t kMostMiB = int64_t{1} << 32;
   if (flags.foldLimit < 0 || flags.foldLimit > kMostMiB)
@@ -195,6 +205,7 @@ Result<CompileOptions> compileOptions(const Request& request) {
   options.optLevel = static_cast<int>(flags.optLevel);
   SVOD_TRY(options.fold.bytes, foldLimit(flags));
   SVOD_TRY(options.memory, memoryMode(flags.memory));
+  SVOD_TRY(options.mostTuned, mostInstructions(flags));
   options.jobs = jobsOf(flags.jobs);
   SVOD_TRY(options.opts, kernelOpts(flags));
   SVOD_TRY(options.decisions, decisionRequests(flags));

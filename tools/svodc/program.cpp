@@ -1,15 +1,24 @@
 #include "program.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "command_line.h"
 #include "console/console.h"
+#include "console/memory_end.h"
 #include "console/process.h"
 #include "help.h"
 #include "lists.h"
 #include "options.h"
 #include "support/suggest.h"
+#include "toolchain/llvm_errors.h"
 
 namespace svod {
 
@@ -41,6 +50,25 @@ Result<int> run(const Request& request, Console& console) {
   return aside ? answerAside(request, console) : request.command->run(request, console);
 }
 
+constexpr const char* kSmaller = "use smaller shapes, or fewer jobs (-j), or raise the limit (ulimit -v)";
+
+pid_t ownProcess = 0;
+InterruptGuard* ownInterrupts = nullptr;
+
+/// The code generator or the linker cannot go on, and has no way to say so but to end the process. Who forked another
+/// one asks how that ended.
+void endOfLlvm(const char* reason) {
+  if (::getpid() != ownProcess) std::abort();
+  const std::string_view words = reason;
+  const auto isFull = [&](int error) { return words.find(std::strerror(error)) != words.npos; };
+  const bool isIo = std::ranges::any_of(std::array{ENOSPC, EDQUOT, EFBIG, EIO}, isFull);
+  const DiagInfo& row = info(isIo ? Diag::Io : Diag::CompileFailed);
+  std::fprintf(stderr, "error: the code generator failed: %s [%s]\n", reason, std::string(row.code).c_str());
+  std::fflush(nullptr);
+  ownInterrupts->clearAway();
+  std::_Exit(row.exitCode);
+}
+
 }  // namespace
 
 int runProgram(const std::vector<std::string>& words, const Environment& environment,
@@ -55,6 +83,9 @@ int runProgram(const std::vector<std::string>& words, const Environment& environ
   if (!request) return console.finish(request.error());
   InterruptGuard interrupts(console);
   request->interrupts = &interrupts;
+  const MemoryEnd memory(console, interrupts, kSmaller);
+  ownProcess = ::getpid(), ownInterrupts = &interrupts;
+  handleLlvmErrors(MemoryEnd::reached, endOfLlvm);
   request->instrument = instrument;
   try {
     const Result<int> result = run(*request, console);
@@ -62,7 +93,7 @@ int runProgram(const std::vector<std::string>& words, const Environment& environ
     interrupts.beforeError();
     return console.finish(result.error());
   } catch (const std::bad_alloc&) {
-    return console.finish({Diag::DeviceFailure, "out of memory", "use smaller shapes"});
+    return console.finish({Diag::DeviceFailure, "out of memory", kSmaller});
   }
 }
 

@@ -1,5 +1,6 @@
 #include "repro.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "data/atomic_write.h"
@@ -9,21 +10,27 @@ namespace svod {
 
 namespace {
 
-constexpr const char *kGraphFile = "before.uop", *kReportFile = "report.txt";
+constexpr const char* kGraphFile = "before.uop";
+// What else failures leave (wrong_plan.h).
+constexpr std::string_view kNames[] = {kGraphFile, kReportFile, "graph.svod", "smaller.svod", "graph.safetensors"};
+constexpr std::string_view kArrays[] = {"input-", "expected-", "plan-"};
 
-/// Only what an earlier failure left is replaced.
-bool isRepro(const std::string& folder) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename();
-    if (name != kGraphFile && name != kReportFile) return false;
-  }
-  return !error;
+bool isOurs(std::string_view name) {
+  if (std::ranges::find(kNames, name) != std::end(kNames)) return true;
+  const auto begins = [&](std::string_view kind) { return name.starts_with(kind) && name.ends_with(".npy"); };
+  return std::ranges::any_of(kArrays, begins);
 }
 
 std::span<const std::byte> bytesOf(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 }  // namespace
+
+bool isRepro(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (!isOurs(entry.path().filename().string())) return false;
+  return !error;
+}
 
 std::string shellCommand(const std::vector<std::string>& words) {
   std::string text = "svodc";

@@ -5,6 +5,11 @@
 
 namespace svod {
 
+/// A file of each folder that a failure leaves.
+inline constexpr const char* kReportFile = "report.txt";
+/// Whether a folder holds nothing but what an earlier failure left: it may be replaced.
+bool isRepro(const std::string& folder);
+
 /// Writes the folder of --repro-dir: `before.uop`, the graph that the pass was given, and `report.txt` with the kernel,
 /// the pass, the message, the command, and that of svod-opt which runs the pass alone. The error gets a note that says
 /// where, or why it could not be written.

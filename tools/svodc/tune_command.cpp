@@ -72,7 +72,7 @@ Result<int> tuneHere(const Request& request, Console& console) {
   }
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(std::deque<BuildResult> builds, buildAll(request, console, *place));
-  SVOD_CHECK(checkMachine(builds));
+  SVOD_CHECK(checkMachine(builds, request.flags));
   SVOD_TRY(LogAppender appender, LogAppender::open(path, waitingWith(console)));
   SVOD_CHECK(recordGraphs(builds, request, log, appender));
   request.interrupts->says("interrupted; the tuning log has all that was measured", "run it again to go on");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "c_calls.h"
 #include "driver/tuned_opts.h"
 #include "driver/tuned_plan.h"
 #include "machine/host.h"
@@ -96,9 +97,10 @@ Result<std::deque<BuildResult>> buildAll(const Request& request, Console& consol
   return builds;
 }
 
-Status checkMachine(const std::deque<BuildResult>& builds) {
+Status checkMachine(const std::deque<BuildResult>& builds, const Flags& flags) {
   SVOD_TRY(const CpuTarget here, makeCpuTarget("", "native"));
   for (const BuildResult& build : builds) {
+    SVOD_CHECK(checkAllowed(build.options, flags, "svodc tune"));
     const auto& wanted = std::get<CpuTarget>(build.options.machine);
     if (wanted.triple != here.triple)
       return fail(Diag::Unsupported, "code for " + wanted.triple + " does not run here", "tune on such a machine");

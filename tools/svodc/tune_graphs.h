@@ -25,8 +25,8 @@ void keepKernels(Request& request, const Workplace& place);
 /// Without a log: what is measured is compared with -O1.
 Result<std::deque<BuildResult>> buildAll(const Request& request, Console& console, Workplace& place);
 
-/// Whether the code can run on this processor. Errors: Unsupported.
-Status checkMachine(const std::deque<BuildResult>& builds);
+/// Whether the code can run on this processor, and --allow-c lets functions of C files run. Errors: Unsupported, Usage.
+Status checkMachine(const std::deque<BuildResult>& builds, const Flags& flags);
 
 /// Names the graphs, and the kernels of their usual plans, in `log` and by `appender` where they are not there yet.
 Status recordGraphs(const std::deque<BuildResult>& builds, const Request& request, TuningLog& log,

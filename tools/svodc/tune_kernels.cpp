@@ -26,7 +26,8 @@ std::map<std::string, int64_t> launchesOf(const Compilation& compilation) {
   std::vector<std::string> hashes;
   for (const CompiledKernel& kernel : compilation.kernels) hashes.push_back(tuningHash(kernel));
   for (const ScheduleItem& item : compilation.schedule.items)
-    if (item.kind == ItemKind::Launch) ++launches[hashes.at(static_cast<size_t>(item.kernel))];
+    if (item.kind == ItemKind::Launch && static_cast<size_t>(item.kernel) < hashes.size())  // others are functions in C
+      ++launches[hashes[static_cast<size_t>(item.kernel)]];
   return launches;
 }
 

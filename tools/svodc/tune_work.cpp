@@ -197,7 +197,7 @@ Result<int> runUnit(const Request& request, Console& console) {
   SVOD_TRY(const Request planned, plannedRequest(request, work, folder));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(planned));
   SVOD_TRY(std::deque<BuildResult> builds, buildAll(planned, console, *place));
-  if (!phase.isAhead) SVOD_CHECK(checkMachine(builds));
+  if (!phase.isAhead) SVOD_CHECK(checkMachine(builds, request.flags));
   const TunePlace here = placeOf(builds, planned);
   SVOD_CHECK(checkPlace(work, here));
   SVOD_TRY(const std::vector<TuneKernel> kernels, kernelsOf(unit, builds));

@@ -28,6 +28,7 @@ class Trial {
     setVariables(variables);
     SVOD_CHECK(chooseInputs(tolerance.wild));
     SVOD_TRY(std::vector<HostTensor> expected, interpret(model_, bindings_));
+    expected_ = expected;
     svod_error error{};
     svod_instance* made = nullptr;
     if (svod_instance_create(handle_, nullptr, &made, &error) != 0) return fail(toError(error, kVerifying));
@@ -53,6 +54,21 @@ class Trial {
     for (size_t i = 0; i < expected.size(); ++i)
       if (tolerance.certainties[i] == Certainty::Free) expected[i] = std::move(rounded[i]);
     return compareAll(made, expected, sensitive) ? Status() : compared;
+  }
+
+  /// What was run, as far as it came.
+  WrongRun taken(int number) const {
+    WrongRun run{bindings_.variables, number, {}, {}, {}};
+    for (size_t i = 0; i < model_.ports.size(); ++i) {
+      const ModelPort& port = model_.ports[i];
+      if (port.kind == PortKind::Input && i < bindings_.ports.size())
+        run.inputs.push_back({port.name, bindings_.ports[i]});
+      if (port.kind != PortKind::Output || i >= expected_.size() || i >= results_.size() || results_[i].empty())
+        continue;
+      run.expected.push_back({port.name, expected_[i]});
+      run.actual.push_back({port.name, HostTensor::fromMemory(expected_[i].dtype, expected_[i].dims, results_[i])});
+    }
+    return run;
   }
 
  private:
@@ -169,17 +185,20 @@ class Trial {
   std::vector<int64_t> values_;                  // by plan variable
   std::vector<std::vector<std::byte>> inputs_;   // the memory bound to them
   std::vector<std::vector<std::byte>> results_;  // by model port
+  std::vector<HostTensor> expected_;             // by the interpreter, by model port
 };
 
 /// The code for one processor of the plan, with each choice of sizes.
 Status verifyFor(const std::string& cpu, const PlanInMemory& memory, const Model& model, const Plan& plan,
                  std::span<const SizeChoice> choices, const ResultTolerance& tolerance,
-                 const CustomFunctions& functions) {
+                 const CustomFunctions& functions, WrongRun* wrong) {
   SVOD_TRY(const PlanHandle handle, memory.load(kVerifying, plan.variants.empty() ? nullptr : cpu.c_str()));
   for (const SizeChoice& choice : choices)
     for (int number = 0; number < choice.runs; ++number) {
-      Status status = Trial(model, plan, handle.get(), number, functions).run(choice.values, tolerance);
+      Trial trial(model, plan, handle.get(), number, functions);
+      Status status = trial.run(choice.values, tolerance);
       if (status) continue;
+      if (wrong != nullptr) *wrong = trial.taken(number);
       const std::string at = toText(choice.values);
       return fail(at.empty() ? std::move(status.error()) : std::move(status.error()).withNote("with " + at));
     }
@@ -196,7 +215,7 @@ std::vector<Processor> processorsToVerify(const Plan& plan) {
 }
 
 Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation& compilation, Numerics numerics,
-                                           const CustomFunctions& functions) {
+                                           const CustomFunctions& functions, WrongRun* wrong) {
   for (UOp node : toposort(model.sink))
     if (node.op() == Op::Custom && !functions.contains(node.argAs<CustomArg>().name))
       return fail(Diag::Unsupported, "--verify cannot call the functions that the program which runs the plan provides",
@@ -209,7 +228,7 @@ Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation
   tolerance.wild = std::ranges::count(tolerance.certainties, Certainty::Free) == 0 && !dependsOnOpenBits(model);
   const PlanInMemory memory(compilation);
   for (const Processor& processor : processorsToVerify(compilation.plan)) {
-    Status status = verifyFor(processor.cpu, memory, model, compilation.plan, choices, tolerance, functions);
+    Status status = verifyFor(processor.cpu, memory, model, compilation.plan, choices, tolerance, functions, wrong);
     if (status) continue;
     return fail(compilation.plan.variants.empty()
                     ? std::move(status.error())
