@@ -54,6 +54,15 @@ TEST_CASE("many steps are a loop of the plan") {
   for (int64_t i = 0; i < 40; ++i) CHECK(y.at(2 * i + 1).asFloat() == Approx(static_cast<double>(i) + 2));
 }
 
+TEST_CASE("a loop that collects without a bound names what gives it one") {
+  OnnxMaker m = summing({"count"});
+  m.input("count", {}, kInt64).output("y");
+  CHECK(isRefused(m.import(), "--var count.0=SIZE"));
+  LoadOptions options;
+  options.variables = {parseVariableOption("count.0=3").value()};
+  CHECK(m.import(options).model);
+}
+
 TEST_CASE("a trip count of the run") {
   OnnxMaker m = summing({"count"});
   m.model.mutable_graph()->mutable_node(0)->mutable_output()->RemoveLast();

@@ -60,6 +60,7 @@ TEST_CASE("elements of an input that nothing says are sizes by request") {
   const OnnxImport refused = counted("?").import();
   REQUIRE(!refused.model);
   CHECK(toText(refused.errors[0]).find("--const length=FILE.npy") != std::string::npos);
+  CHECK(toText(refused.errors[0]).find("--var length.0=SIZE") != std::string::npos);
   CHECK(toText(refused.errors[0]).find("depends on 'length'") != std::string::npos);
 
   LoadOptions options;
