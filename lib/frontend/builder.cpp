@@ -56,6 +56,13 @@ Dims Tensor::dims() const {
   return all;
 }
 
+/// The error that follows would not be one with smaller sizes.
+void GraphBuilder::lackRoom(std::span<const UOp> dims, int64_t room) {
+  UOp taken = graph().index(1);
+  for (UOp d : dims) taken = graph().alu(Op::Mul, {taken, d});
+  lacking_ = Demand{dim(room), Dim(graph(), taken), false, true};
+}
+
 bool GraphBuilder::checkSizes(std::span<const UOp> sizes) {
   for (UOp d : sizes) {
     bool isSmall = d.bounds().max <= kMaxElements && d.bounds().min >= -kMaxElements;
@@ -64,6 +71,7 @@ bool GraphBuilder::checkSizes(std::span<const UOp> sizes) {
     if (isSmall) {
       fail(Diag::TooLarge, text + " is too complicated", "use fewer operations on sizes");
     } else {
+      lackRoom({&d, 1}, kRoomOfValue);
       fail(Diag::TooLarge, text + " is too large", "sizes lie below 2^60 for all values of the variables");
     }
     return false;
@@ -80,9 +88,11 @@ Tensor GraphBuilder::wrap(UOp node) {
       lacking_ = Demand{Dim(graph(), d), dim(1), false};
       return fail(Diag::VariableBounds, "a dim can become negative: " + describe(Dim(graph(), d)), boundsHelp(d));
     }
-  if (node.maxNumel() > kMaxElements)
+  if (node.maxNumel() > kMaxElements) {
+    lackRoom(node.shape(), kRoomOfValue / byteSize(node.dtype()));
     return fail(Diag::TooLarge, "a value " + describe(Tensor(this, node, false)) + " has too many elements",
                 "at most 2^60 elements at the largest values of the variables");
+  }
   lacking_.reset();
   return Tensor(this, node, false);
 }

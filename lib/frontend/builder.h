@@ -30,6 +30,9 @@
 
 namespace svod {
 
+/// What one value may take, in bytes: a process has addresses for some dozens of such values.
+inline constexpr int64_t kRoomOfValue = int64_t{1} << 39;
+
 /// One builder makes one Model. Not thread-safe. Tensors and Dims point into it, so it neither moves nor
 /// copies.
 class GraphBuilder {
@@ -103,10 +106,10 @@ class GraphBuilder {
   /// lacks, and the reader starts again.
   using Unifier = std::function<bool(Dim a, Dim b)>;
   void setUnifier(Unifier unifier) { unifier_ = std::move(unifier); }
-  /// What the op of the error needs and sizes do not give: left == right, or left >= right.
+  /// What the op of the error lacks: left == right, or left >= right, which may be room and what is taken of it.
   struct Demand {
     Dim left, right;
-    bool isEqual = true;
+    bool isEqual = true, isRoom = false;
   };
   const std::optional<Demand>& demand() const { return errorDemand_; }
 
@@ -195,6 +198,7 @@ class GraphBuilder {
   bool mayBeNegative(UOp dim) { return dims_.mayBeNegative(dim); }
   /// Records an error, unless the sizes are small enough in value and as expressions. Offsets need this
   /// check, dims of results get it from wrap().
+  void lackRoom(std::span<const UOp> dims, int64_t room);
   bool checkSizes(std::span<const UOp> sizes);
   std::string_view opName() const { return opName_; }
 

@@ -67,6 +67,7 @@ bool GraphBuilder::checkDims(const Dims& dims, DType dtype, bool isStorage) {
   Tensor shape = wrap(graph().buffer(dtype, nodes, SlotArg{UINT32_MAX, Space::Global}));
   if (!shape) return false;
   if (isStorage && shape.node().maxNumel() > kMaxBytes / byteSize(dtype)) {
+    lackRoom(nodes, kRoomOfValue / byteSize(dtype));
     fail(Diag::TooLarge, describe(shape) + " does not fit an address space", "at most 2^46 bytes");
     return false;
   }

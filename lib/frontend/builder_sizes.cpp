@@ -19,8 +19,8 @@ bool GraphBuilder::agree(Dim a, Dim b) {
   auto [at, isNew] = decided_.try_emplace(unordered(a, b));
   if (isNew) at->second = equalDims(a.node(), b.node());
   if (at->second == Truth::Always) return true;
-  // Bounds that nobody gave make sizes differ no more than they make them equal. A length is no variable that the command
-  // line could bind.
+  // Bounds that nobody gave make sizes differ no more than they make them equal. A length is no variable that the
+  // command line could bind.
   if (unifier_ && !hasLength(a) && !hasLength(b) && unifier_(a, b)) {
     lacking_ = Demand{a, b, true};
     return false;

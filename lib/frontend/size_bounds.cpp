@@ -1,6 +1,7 @@
 #include "frontend/size_bounds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,7 @@ class AtLeast {
   std::map<std::string, Interval>& bounds() { return bounds_; }
 
   bool holds() const {
-    constexpr size_t kMostVariables = 6;
+    constexpr size_t kMostVariables = 9;
     if (variables_.size() > kMostVariables) return false;
     Values values;
     for (size_t corner = 0; corner < size_t{1} << variables_.size(); ++corner) {
@@ -54,11 +55,33 @@ class AtLeast {
   }
 
  private:
+  /// Whether a sum or product on the way leaves 64 bits: evaluate() wraps.
+  static bool mayWrap(UOp root, const Values& values) {
+    std::map<uint32_t, double> at;
+    for (UOp n : toposort(root)) {
+      const auto source = [&](size_t i) { return at[n.src(i).id()]; };
+      double& value = at[n.id()];
+      switch (n.op()) {
+        case Op::Const: value = static_cast<double>(n.constInt()); break;
+        case Op::Var: value = static_cast<double>(values.at(nameOf(n))); break;
+        case Op::Add: value = source(0) + source(1); break;
+        case Op::Sub: value = source(0) - source(1); break;
+        case Op::Mul: value = source(0) * source(1); break;
+        case Op::Floordiv: value = std::floor(source(0) / source(1)); break;
+        default:  // of the others none is beyond its operands
+          for (size_t i = 0; i < n.srcCount(); ++i) value = std::max(value, std::abs(source(i)));
+      }
+      constexpr double kMost = 4e18;
+      if (!(std::abs(value) < kMost)) return true;
+    }
+    return false;
+  }
   bool holdsAt(const Values& values) const {
     const LeafValue leaf = [&](UOp v) -> std::optional<Scalar> {
       if (v.op() != Op::Var) return std::nullopt;
       return Scalar::ofInt(DType::Index, values.at(nameOf(v)));
     };
+    if (mayWrap(left_, values) || mayWrap(right_, values)) return false;
     const std::optional<Scalar> left = evaluate(left_, leaf), right = evaluate(right_, leaf);
     return left && right && left->asInt() >= right->asInt();
   }

@@ -181,7 +181,7 @@ class OnnxImporter : public OnnxContext {
   std::string nameOf(const ImportedBody& body, const proto::NodeProto& node) const;
   void noteShape(const ImportedBody& body, const proto::ValueInfoProto& output, const Tensor& x);
   bool takeError();
-  void noteDemand(const ImportedBody& body, const proto::NodeProto& node);
+  void noteDemand(const std::string& by);
   void noteSwept(const proto::NodeProto& node, std::span<const Tensor> inputs);
   int64_t usualMost(const std::string& name) const;
   std::string uniqueName(std::string_view wanted);

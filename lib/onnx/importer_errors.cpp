@@ -46,9 +46,9 @@ bool OnnxImporter::takeError() {
 }
 
 // The error of the builder may be about sizes that could be what the op needs.
-void OnnxImporter::noteDemand(const ImportedBody& body, const proto::NodeProto& node) {
+void OnnxImporter::noteDemand(const std::string& by) {
   if (const auto& demand = builder_.demand())
-    demands_.push_back({demand->left.node(), demand->right.node(), demand->isEqual, nameOf(body, node)});
+    demands_.push_back({demand->left.node(), demand->right.node(), demand->isEqual, by, demand->isRoom});
 }
 
 // How large the sizes that windows go along usually are.

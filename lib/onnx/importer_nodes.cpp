@@ -130,7 +130,7 @@ void OnnxImporter::importNode(ImportedBody& body, const proto::NodeProto& node) 
     results = lowered(body, node, *op, std::move(inputs));
     node_ = outer;
   }
-  noteDemand(body, node);
+  if (builder_.demand()) noteDemand(nameOf(body, node));
   std::optional<Error> error = builder_.takeError();
   bool isBroken = !isGood || error || problems_.count() != problemsBefore || (!isFunction && !host && !op);
   if (error) recordNode(body, node, std::move(*error));

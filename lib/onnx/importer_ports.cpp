@@ -111,6 +111,7 @@ void OnnxImporter::addInput(ImportedBody& body, const proto::ValueInfoProto& inp
     value.tensor = isConstant              ? constantInput(name, constant->second, *dtype, *dims)
                    : rooms_.contains(name) ? stateInput(name, *dtype, *dims)
                                            : builder_.input(name, *dtype, *dims);
+    noteDemand(what);
     if (std::optional<Error> error = builder_.takeError()) {
       (*error)->message = what + ": " + (*error)->message;
       record(std::move(*error));

@@ -167,8 +167,7 @@ bool learnEqual(const SizeDemand& demand, bool mayUnify, SizeVariables& sizes, S
 }  // namespace
 
 std::optional<SizeDemand> roomDemand(const Tensor& value) {
-  constexpr int64_t kRoom = int64_t{1} << 39;  // some dozens of such values still have addresses
-  const int64_t elements = kRoom / byteSize(value.dtype());
+  const int64_t elements = kRoomOfValue / byteSize(value.dtype());
   if (value.node().maxNumel() <= elements) return std::nullopt;
   Graph& graph = value.builder()->graph();
   Dim taken(graph, graph.index(1));

@@ -221,6 +221,26 @@ TEST_CASE("default bounds leave every value addresses, and every variable a shar
   CHECK(variablesOf(m.import(withVariables({"width=1:1024"}))) == "batch [1, 32] height [1, 64] width [1, 1024]");
 }
 
+TEST_CASE("sizes that pass 2^60 at usual bounds are smaller") {
+  OnnxMaker m;
+  m.input("x", {"a", "b", "c", "d"}).output("y").ints("rows", {2}, {-1, 1}).ints("columns", {2}, {1, -1});
+  m.node("Reshape", {"x", "rows"}, {"r"});
+  m.node("Reshape", {"x", "columns"}, {"c"});
+  m.node("Sub", {"r", "c"}, {"y"}).set_name("pairs");
+  const OnnxImport import = m.import();
+  CHECK(variablesOf(import) == "a [1, 16] b [1, 16] c [1, 32] d [1, 32]");
+  notes(import, "'a' is taken to be 1 to 16: Sub (opset 17), node 'pairs' needs it");
+  CHECK(inputsOf(m.import(withVariables({"a=1:512", "b=1:512", "c=1:512", "d=1:512"}))).find("too many elements") !=
+        std::string::npos);
+
+  OnnxMaker size;  // an input and one size that are products
+  size.input("x", {"a", "b", "c", "d", "e", "f", "g"}).output("y").ints("all", {1}, {-1});
+  size.node("Reshape", {"x", "all"}, {"y"});
+  const OnnxImport sizes = size.import();
+  CHECK(variablesOf(sizes) == "a [1, 32] b [1, 32] c [1, 32] d [1, 32] e [1, 32] f [1, 64] g [1, 64]");
+  notes(sizes, "'a' is taken to be 1 to 32: the input 'x' needs it");
+}
+
 TEST_CASE("a size may have a greatest value beside a large least one") {
   OnnxMaker m;
   m.input("x", {"1", "1", "n"}).output("y").output("z");
