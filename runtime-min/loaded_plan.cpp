@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -106,6 +107,13 @@ Status LoadedPlan::link(FileId id, const std::string& path, const std::string& s
   libraries_[id] = ::dlopen(linkName(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (libraries_[id] != nullptr) return {};
   const char* reason = ::dlerror();
+  struct statvfs system = {};
+  if (::statvfs(path.c_str(), &system) != 0)  // of an anonymous file
+    return fail(Diag::Io, says({"cannot link '", shown, "': '", path, "' is not there: /proc is not mounted"}),
+                "mount it, or load the plan as a folder");
+  if ((system.f_flag & ST_NOEXEC) != 0)
+    return fail(Diag::Io, says({"cannot link '", shown, "': its file system is mounted noexec"}),
+                "copy the plan to another one, or make a pack of it: svodc compile --emit pack=FILE");
   return fail(Diag::BadPlan, says({"cannot link '", shown, "': ", (reason != nullptr ? reason : "unknown reason")}),
               "compile the graph again, for this machine");
 }

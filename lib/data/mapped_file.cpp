@@ -127,6 +127,15 @@ Result<std::string> readWholeFile(const std::string& path, uint64_t limit) {
   return readToEnd(file.fd, path, limit, std::move(text));
 }
 
+Result<std::string> readWholeInput(const std::string& path, uint64_t limit) {
+  struct stat status{};
+  if (path == "-") return readStandardInput(limit);
+  if (::stat(path.c_str(), &status) != 0 || !S_ISFIFO(status.st_mode)) return readWholeFile(path, limit);
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0) return fail(ioError("cannot open", path, errno));
+  return readToEnd(file.fd, path, limit, {});
+}
+
 Result<std::string> readStandardInput(uint64_t limit) { return readToEnd(STDIN_FILENO, "stdin", limit, {}); }
 
 }  // namespace svod

@@ -36,6 +36,9 @@ class MappedFile {
 /// The whole file as text (or bytes), copied. Regular files only, of at most `limit` bytes.
 Result<std::string> readWholeFile(const std::string& path, uint64_t limit = UINT64_C(1) << 32);
 
+/// The same for what may be a pipe, too, which is read to its end: `-` is standard input.
+Result<std::string> readWholeInput(const std::string& path, uint64_t limit = UINT64_C(1) << 32);
+
 /// All that comes from standard input, whatever that is: at most `limit` bytes.
 Result<std::string> readStandardInput(uint64_t limit = UINT64_C(1) << 32);
 

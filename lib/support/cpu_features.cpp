@@ -15,9 +15,9 @@ namespace svod {
 namespace {
 
 struct X86Feature {
-  std::string_view name;
-  uint32_t leaf, subleaf;
-  int reg, bit;
+  char name[16];  // in place: a pointer would cost as much again when the library is loaded
+  uint32_t leaf;
+  uint8_t subleaf, reg, bit;
   SavedState state;
 };
 

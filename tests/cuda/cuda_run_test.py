@@ -206,6 +206,7 @@ class Cuda(ToolTest):
         done = run("svod-run", plan, "--explain", "--cuda-driver", self.folder / "none")
         self.assertEqual(done.returncode, 77)
         self.assertIn("taken: this machine lacks nothing", done.stdout)
+        self.assertIn(": not opened: ", done.stdout)
 
     def test_ptx_is_announced_and_can_be_refused(self):
         plan = self.plan("sm_80,compute_80")

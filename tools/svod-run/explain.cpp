@@ -82,6 +82,9 @@ Result<Explanation> explanation(const RunOptions& options) {
   Result<std::vector<std::string>> devices = devicesOf(plan.get(), options);
   const std::vector<std::string> lines = devices ? *devices : std::vector<std::string>();
   Status trouble = devices ? Status() : fail(std::move(devices.error()));
+  std::vector<std::string> absent;
+  for (size_t i = 1; !trouble && svod_plan_device(plan.get(), i) != nullptr; i++)
+    absent.emplace_back(svod_plan_device(plan.get(), i));
   if (options.json) {
     Json json = {{"plan", options.plan}, {"processors", Json::array()}};
     for (const Seen& p : all)
@@ -91,6 +94,8 @@ Result<Explanation> explanation(const RunOptions& options) {
                                     {"used", p.isUsed},
                                     {"reason", reasonOf(p, all, options)}});
     json["devices"] = lines;
+    if (!trouble)
+      json["notOpened"] = {{"devices", absent}, {"reason", trouble.error()->message}, {"help", trouble.error()->help}};
     return Explanation{json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", std::move(trouble)};
   }
   size_t width = 0;
@@ -102,6 +107,8 @@ Result<Explanation> explanation(const RunOptions& options) {
     text += (p.isUsed ? "* " : "  ") + name + "  " + printable(reasonOf(p, all, options)) + "\n";
   }
   for (const std::string& line : lines) text += "* " + printable(line) + "\n";
+  for (const std::string& name : absent)
+    text += "  " + printable(name) + ": not opened: " + printable(trouble.error()->message) + "\n";
   return Explanation{std::move(text), std::move(trouble)};
 }
 

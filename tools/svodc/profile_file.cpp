@@ -91,7 +91,7 @@ Measurements ofTrace(const Json& rows) {
 
 Result<Measurements> readProfile(const std::string& path) {
   if (path.empty()) return Measurements();
-  SVOD_TRY(const std::string text, readWholeFile(path));
+  SVOD_TRY(const std::string text, readWholeInput(path));
   const Json json = Json::parse(text, nullptr, false);
   const auto member = [&](const char* key) { return json.is_object() && json.contains(key) && json[key].is_array(); };
   if (member("profile")) return ofProfile(json["profile"]);
