@@ -1,15 +1,24 @@
-# svod_add_plan(NAME GRAPH file [OUTPUT folder] [PACK file] [CPU cpu] [FLAGS flag ...] [ALL])
+# svod_add_plan(NAME GRAPH file [OUTPUT folder] [PACK file] [CPU cpu] [TRIPLE triple] [FLAGS flag ...] [ALL])
 # A target NAME that compiles a graph or model to the plan OUTPUT (NAME.plan in the build folder), again whenever a
 # file changed that it was made from. What depends on the plan depends on the target, or on the file OUTPUT/plan.json, which
 # changes only when the plan does. The property SVOD_PLAN of the target is the folder.
+# TRIPLE is by default that of the machine which the toolchain file of a cross-build names.
 # PACK writes the plan as one file too, on which others depend in the same way; the property SVOD_PACK is its path.
 #
 # svod_add_model_library(NAME GRAPH file [STATIC | SHARED | C] [HEADER file] [PREFIX prefix] [CPU cpu] [TRIPLE triple] [FLAGS flag ...])
 # A library NAME of the whole graph as a function, which programs link without any library of svod and call by the header
 # HEADER (NAME.h): a static one unless it says otherwise, or C that is compiled as the rest of the project is, for whatever
-# machine.
+# machine. Its names begin with PREFIX, by default NAME, so that a program may have several.
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.20)  # depfiles of Ninja and make alike
+
+# svodc runs on the machine that builds, whatever machine the package is for.
+function(svod_need_svodc command)
+  if(NOT TARGET svod::svodc)
+    message(FATAL_ERROR "${command} needs svodc of the machine that builds, which this package has not: set SVOD_HOST_TOOLS to the "
+                        "prefix of an svod for it (-DSVOD_HOST_TOOLS=/opt/svod), or put svodc on the PATH")
+  endif()
+endfunction()
 
 # Compiles `graph` with the flags behind it into `files`; the target depends on `stamp`: when they were last looked at.
 function(svod_compile_step stamp graph files)
@@ -21,11 +30,12 @@ function(svod_compile_step stamp graph files)
 endfunction()
 
 function(svod_add_plan name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ALL" "GRAPH;OUTPUT;PACK;CPU" "FLAGS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ALL" "GRAPH;OUTPUT;PACK;CPU;TRIPLE" "FLAGS")
   if(NOT arg_GRAPH OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "svod_add_plan(${name} GRAPH file [OUTPUT folder] [PACK file] [CPU cpu] [FLAGS flag ...] [ALL]): "
+    message(FATAL_ERROR "svod_add_plan(${name} GRAPH file [OUTPUT folder] [PACK file] [CPU cpu] [TRIPLE triple] [FLAGS flag ...] [ALL]): "
                         "GRAPH is missing, or this is too much: ${arg_UNPARSED_ARGUMENTS}")
   endif()
+  svod_need_svodc(svod_add_plan)
   if(NOT arg_OUTPUT)
     set(arg_OUTPUT ${name}.plan)
   endif()
@@ -35,9 +45,15 @@ function(svod_add_plan name)
     cmake_path(ABSOLUTE_PATH arg_PACK BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} NORMALIZE)
     list(APPEND arg_FLAGS --emit pack=${arg_PACK})
   endif()
-  if(arg_CPU)
-    list(APPEND arg_FLAGS --cpu ${arg_CPU})
+  if(NOT arg_TRIPLE)
+    set(arg_TRIPLE ${SVOD_TARGET_TRIPLE})
   endif()
+  foreach(flag CPU TRIPLE)
+    if(arg_${flag})
+      string(TOLOWER ${flag} word)
+      list(APPEND arg_FLAGS --${word} ${arg_${flag}})
+    endif()
+  endforeach()
   set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${name}.stamp)
   svod_compile_step(${stamp} ${arg_GRAPH} "${arg_OUTPUT}/plan.json;${arg_PACK}" -o ${arg_OUTPUT} ${arg_FLAGS})
   set(all "")
@@ -45,7 +61,8 @@ function(svod_add_plan name)
     set(all ALL)
   endif()
   add_custom_target(${name} ${all} DEPENDS ${stamp})
-  set_target_properties(${name} PROPERTIES SVOD_PLAN ${arg_OUTPUT} SVOD_PACK "${arg_PACK}")
+  set_target_properties(${name} PROPERTIES SVOD_PLAN ${arg_OUTPUT} SVOD_PACK "${arg_PACK}"
+    ADDITIONAL_CLEAN_FILES ${arg_OUTPUT})  # which files a plan has depends on the graph
 endfunction()
 
 function(svod_add_model_library name)
@@ -54,9 +71,16 @@ function(svod_add_model_library name)
     message(FATAL_ERROR "svod_add_model_library(${name} GRAPH file [STATIC | SHARED | C] [HEADER file] [PREFIX prefix] "
                         "[CPU cpu] [TRIPLE triple] [FLAGS flag ...]): GRAPH is missing, or this is too much: ${arg_UNPARSED_ARGUMENTS}")
   endif()
+  svod_need_svodc(svod_add_model_library)
   cmake_path(ABSOLUTE_PATH arg_GRAPH BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+  if(NOT arg_TRIPLE)
+    set(arg_TRIPLE ${SVOD_TARGET_TRIPLE})
+  endif()
   if(NOT arg_HEADER)
     set(arg_HEADER ${name}.h)
+  endif()
+  if(NOT arg_PREFIX)
+    string(MAKE_C_IDENTIFIER ${name} arg_PREFIX)
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.model)
   file(MAKE_DIRECTORY ${folder})

@@ -24,11 +24,12 @@ class Installed(InstallTest):
 
     def test_what_is_installed(self):
         names = {re.sub("Targets-.*", "Targets-build.cmake", str(p.relative_to(self.prefix))) for p in self.prefix.rglob("*") if not p.is_dir()}
-        config = {f"lib/cmake/svod/svod{name}.cmake" for name in ("Config", "ConfigVersion", "AddPlan", "Targets", "Targets-build")}
+        config = {f"lib/cmake/svod/svod{name}.cmake" for name in ("Config", "ConfigVersion", "AddPlan", "HostTools", "Targets", "Targets-build")}
         libraries = {f"lib/libsvod-runtime.{end}" for end in ("a", "so", "so.0", "so.0.1.0")} | {"lib/libsvod-cuda.so.0", "lib/libsvod-cuda.so.0.1.0"}
         self.assertEqual(names, {f"bin/{name}" for name in PROGRAMS} | libraries | config |
                          {"include/svod/runtime.h", "include/svod/runtime.hpp", "lib/pkgconfig/svod-runtime.pc",
                           *(f"share/svod/{p.relative_to(ROOT)}" for p in (ROOT / "examples").rglob("*") if p.is_file()),
+                          *(f"share/svod/toolchains/{p.name}" for p in (ROOT / "cmake/toolchains").iterdir()),
                           *(f"share/{form.format(name)}" for name in PROGRAMS for form in MANUALS),
                           f"share/svod/svod-0.1.0-py3-none-linux_{platform.machine()}.whl"})
         for name in PROGRAMS:
@@ -43,7 +44,7 @@ class Installed(InstallTest):
                 self.command("cmake", "-S", project, "-B", build, "-G", generator, f"-DCMAKE_PREFIX_PATH={self.prefix}",
                              "-DCMAKE_BUILD_TYPE=Release")
                 self.check_rebuilds(project, build)
-                for program in ("program", "alone", "embedded_STATIC", "embedded_SHARED", "embedded_C"):
+                for program in ("program", "alone", "embedded_STATIC", "embedded_SHARED", "embedded_C", "both"):
                     self.assertEqual(self.command(build / program), "6 12 18\n")
                 self.assertNotIn("libsvod", self.command("ldd", build / "alone"))
                 self.assertTrue((build / "elsewhere/plan.json").exists())
@@ -51,9 +52,9 @@ class Installed(InstallTest):
                 shutil.rmtree(build)
 
     def check_rebuilds(self, project, build):
-        def compiled():
+        def compiled(libraries=5):
             said = self.command("cmake", "--build", build, "--verbose")
-            self.assertEqual(said.count("twice.svod --emit"), 3 if "twice.svod -o" in said else 0)
+            self.assertEqual(said.count("twice.svod --emit"), libraries if "twice.svod -o" in said else 0)
             return {name for name in ("twice", "other") if f"{name}.svod -o" in said}
 
         self.assertEqual(compiled(), {"twice", "other"})
@@ -70,6 +71,24 @@ class Installed(InstallTest):
         self.touch(project, "w.npy")
         self.assertEqual(compiled(), {"twice"})
         self.assertEqual(compiled(), set())
+        self.command("cmake", "--build", build, "--target", "clean")
+        self.assertFalse((build / "twice.plan").exists())
+        self.assertEqual(compiled(), {"twice", "other"})
+        self.assertEqual(compiled(), set())
+        self.command("cmake", "--build", build, "--clean-first")
+        self.assertEqual(compiled(), set())
+        self.touch(project, "twice.svod")
+        self.assertEqual(compiled(), {"twice"})
+        self.assertEqual(compiled(), set())
+        for left in ("weights.bin", "kernels.so", "plan.json"):  # cleaned by half, by whatever tool or hand
+            (build / "twice.plan" / left).unlink()
+            (build / "twice.stamp").unlink(missing_ok=True)
+            self.assertEqual(compiled(0), {"twice"})
+            self.assertTrue((build / "twice.plan" / left).exists())
+        if (build / "build.ninja").exists():
+            self.command("ninja", "-t", "clean", cwd=build)  # knows nothing of files that it was not told of
+            self.assertEqual(compiled(), {"twice", "other"})
+            self.assertEqual(compiled(), set())
 
     @unittest.skipUnless(shutil.which("meson") and shutil.which("ninja"), "needs meson and ninja")
     def test_meson(self):
@@ -91,6 +110,9 @@ class Installed(InstallTest):
         self.weights(project, 6)
         self.assertEqual(ran(), {"model", "pack", "embedded"})
         self.assertEqual(self.command(build / "embedded"), "6 12 18\n")
+        self.command("ninja", "-C", build, "clean", **environment)
+        self.assertEqual(ran(), {"model", "pack", "embedded", "program"})
+        self.assertEqual(ran(), set())
 
     @unittest.skipUnless(shutil.which("bazel"), "needs bazel (Debian: bazel-bootstrap)")
     def test_bazel(self):
@@ -129,6 +151,10 @@ class Installed(InstallTest):
         said = self.command(*make)
         self.assertIn("svodc compile", said)
         self.assertNotIn("program.c", said)
+        self.command(*make, "clean")
+        self.assertIn("svodc compile", self.command(*make))
+        self.assertEqual(self.command("./program", cwd=project), "2 4 6\n")
+        self.assertIn("Nothing to be done", self.command(*make))
         static = self.command("pkg-config", "--static", "--libs", "svod-runtime", PKG_CONFIG_PATH=str(place / "lib/pkgconfig"))
         self.assertIn("-pthread", static)
 

@@ -1,16 +1,19 @@
 """-DSVOD_RUNTIME_ONLY=ON: the runtime without LLVM and third-party packages, for this machine and for ARM from it."""
 import shutil
+import struct
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-from installed import ROOT, InstallTest
+from installed import BIN, ROOT, InstallTest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "embed"))
 from embedded import Model  # noqa: E402
 from networks import NETWORKS, write_graph  # noqa: E402
 
+# Of what svod-run is built with besides.
+HAS_HEADERS = all(Path("/usr/include", name).exists() for name in ("CLI/CLI.hpp", "nlohmann/json.hpp"))
 # With fused multiply-adds, or without, results of transcendental functions differ in their last bits.
 FUSED, SEPARATE = "x86-64-v3", "x86-64-v2"
 # Of a toolchain file: the compiler, the emulator, the triple, and processors: a model of the emulator for each, and one of this
@@ -33,7 +36,7 @@ class RuntimeOnly(InstallTest):
         names = {str(p.relative_to(prefix)) for p in prefix.rglob("*") if not p.is_dir()}
         self.assertLessEqual({"lib/libsvod-runtime.so.0", "lib/libsvod-runtime.a", "include/svod/runtime.h", "lib/cmake/svod/svodConfig.cmake"}, names)
         self.assertEqual("lib/libsvod-cuda.so.0" in names, not any("armv7" in str(flag) for flag in flags))
-        self.assertFalse((prefix / "bin").exists())
+        self.assertEqual([p.name for p in (prefix / "bin").iterdir()] if (prefix / "bin").exists() else [], ["svod-run"] if HAS_HEADERS else [])
         return prefix
 
     def test_this_machine(self):
@@ -57,6 +60,25 @@ class RuntimeOnly(InstallTest):
                      prefix / "lib/libsvod-runtime.a", "-o", self.folder / "runner")
         for network in NETWORKS:
             self.check_plan(network, emulated, triple, processors)
+        self.check_project(name, prefix, emulated)
+
+    def check_project(self, name, prefix, emulated):
+        """One find_package: libraries and svod-run of the other machine, svodc of this one."""
+        project, build = self.folder / "project", self.folder / "cross"
+        words = ("cmake", "-S", project, "-G", "Unix Makefiles", f"-DCMAKE_TOOLCHAIN_FILE={prefix}/share/svod/toolchains/{name}.cmake",
+                 f"-DCMAKE_PREFIX_PATH={prefix}", f"-DPROCESSOR={next(iter(TARGETS[name][3]))}")
+        said = self.command(*words, "-B", self.folder / "without", code=1, PATH="/usr/bin:/bin")
+        self.assertIn("SVOD_HOST_TOOLS", said)
+        for where, environment in ((f"-DSVOD_HOST_TOOLS={BIN}", {"PATH": "/usr/bin:/bin"}), ("-DUNUSED=1", {"PATH": f"{BIN}:/usr/bin:/bin"})):
+            shutil.rmtree(build, ignore_errors=True)
+            self.command(*words, "-B", build, where, **environment)
+            self.command("cmake", "--build", build, **environment)
+            for program in ("program", "alone", "embedded_STATIC", "embedded_C", "both"):
+                self.assertEqual(self.command(*emulated, "-E", f"LD_LIBRARY_PATH={prefix}/lib", build / program), "2 4 6\n")
+        if HAS_HEADERS:
+            out = self.folder / "out"
+            self.command(*emulated, prefix / "bin/svod-run", build / "twice.plan", "--input", f"x={project}/w.npy", "--output-dir", out)
+            self.assertEqual((out / "y.npy").read_bytes()[-12:], struct.pack("<3f", 4, 4, 4))
 
     def check_plan(self, network, emulated, triple, processors):
         """A plan for all the processors, folder and pack, gives on each of them the bytes of plans of this machine."""
