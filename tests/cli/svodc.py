@@ -19,9 +19,9 @@ SYMBOLIC = "svod 1\nvar n in [1, 64]\ninput x: f32[n, 8]\noutput y = sum(exp(x),
 
 
 def clean_environment(extra=None):
-    """No variable of the caller changes what the tools do, and no kernel is kept in the caller's home."""
+    """No variable of the caller changes what the tools do, no kernel is kept in its home, and no wrong plan in its folder."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("SVOD_") and k not in ("NO_COLOR", "MAKEFLAGS")}
-    return kept | {"SVOD_NO_CACHE": "1"} | (extra or {})
+    return kept | {"SVOD_NO_CACHE": "1", "SVOD_REPRO_DIR": "none"} | (extra or {})
 
 
 def run(tool, *words, stdin=None, env=None, cwd=None, stdout=subprocess.PIPE, limits=None, closed=(), user=None,

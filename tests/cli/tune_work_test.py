@@ -165,7 +165,7 @@ class Work(WorkTest):
 
     def test_every_flag_is_of_the_plan_or_of_a_run(self):
         """A run takes what the plan keeps, and what the units were made of, from there; of the rest nothing is kept."""
-        of_a_run = {"progress", "explain", "unit", "phase", "jobs", "verify-each", "repro-dir"}
+        of_a_run = {"progress", "explain", "unit", "phase", "jobs", "verify-each", "repro-dir", "allow-c"}
         self.plan("--budget", "3s")
         kept = json.loads((self.work / "plan.json").read_text())["flags"].keys()
         flags = {f["name"][2:]: f for f in json.loads(self.svodc("--list-flags", "--json").stdout) if "tune" in f["commands"].split()}
