@@ -59,8 +59,9 @@ KeepOrFuse FusionCosts::weigh(UOp n, const FusionUses& uses) {
     isStored |= uses.isRootUse(n, use);
     isInWindows |= uses.isInWindows(use);
   }
-  // Either a reduction that is read so is kept or, in its place, this value.
-  const bool endsReduction = (isInWindows || (all.size() == 1 && total > elements)) && elementOf(n).endsReduction;
+  // Either a reduction that is read so is kept or, in its place, this value; of few elements it is no matter which.
+  const bool isRepeated = all.size() == 1 && total > elements && elements * each >= kLaunch;
+  const bool endsReduction = (isInWindows || isRepeated) && elementOf(n).endsReduction;
   KeepOrFuse cost{total * each, elements * (each + kStoreCost) + total * kLoadCost + kLaunch};
   if (endsReduction) cost.fuse += elements * kStoreCost + kLaunch, cost.keep -= elements * kLoadCost;
   cost.isOnce = all.size() == 1 && total <= elements && !endsReduction;
