@@ -20,6 +20,7 @@
 
 #include "frontend/attributes.h"
 #include "frontend/build_log.h"
+#include "frontend/expected_of_runs.h"
 #include "frontend/known_dims.h"
 #include "frontend/lengths.h"
 #include "frontend/open_bodies.h"
@@ -93,17 +94,19 @@ class GraphBuilder {
   /// there is.
   bool agree(Dim a, Dim b);
   /// From here on, sizes that differ for some values of the variables, but not for all, agree; every run checks it.
-  void leaveSizesToRuns() { leavesSizesToRuns_ = true; }
+  void leaveSizesToRuns() { expected_.leavesSizes = true; }
   /// Makes a run fail unless two sizes are equal. From here on they agree.
   void expectEqual(Dim a, Dim b, std::string_view text);
+  /// What `build` expects needs to hold only where `condition`, a bool scalar, does. In loops it always needs to.
+  void onlyWhere(Tensor condition, const std::function<void()>& build);
+  bool isConditional() const { return !expected_.inConditions.empty(); }
   /// Makes a run fail unless least <= most, which `text` says. False and an error where it never is, and where it may
   /// not be in an iteration of a loop.
   bool expectAtMost(Dim least, Dim most, std::string_view text);
   /// x with dims that agree with its own: cut, or with 0 where it ends. The same for equal ones.
   Tensor fitted(Tensor x, const Dims& dims);
 
-  /// Whether a reader could make two sizes equal that are not for all values: then the op fails, demand() is what it
-  /// lacks, and the reader starts again.
+  /// Whether a reader could make two sizes equal: then the op fails, demand() is what it lacks, and it starts again.
   using Unifier = std::function<bool(Dim a, Dim b)>;
   void setUnifier(Unifier unifier) { unifier_ = std::move(unifier); }
   /// What the op of the error lacks: left == right, or left >= right, which may be room and what is taken of it.
@@ -196,9 +199,8 @@ class GraphBuilder {
   /// What to type so that no value of the variables makes the dim negative, or other advice.
   std::string boundsHelp(UOp dim);
   bool mayBeNegative(UOp dim) { return dims_.mayBeNegative(dim); }
-  /// Records an error, unless the sizes are small enough in value and as expressions. Offsets need this
-  /// check, dims of results get it from wrap().
   void lackRoom(std::span<const UOp> dims, int64_t room);
+  /// Records an error, unless the sizes are small enough in value and as expressions; wrap() checks dims of results.
   bool checkSizes(std::span<const UOp> sizes);
   std::string_view opName() const { return opName_; }
 
@@ -224,9 +226,8 @@ class GraphBuilder {
   OpenBodies bodies_;
   std::set<std::string, std::less<>> declared_;
   KnownDims dims_;
-  std::set<std::pair<uint32_t, uint32_t>> equalSizes_;  // expected of every run, by the ids of the dims
+  ExpectedOfRuns expected_;
   std::map<std::pair<uint32_t, uint32_t>, Truth> decided_;
-  bool leavesSizesToRuns_ = false;
   Lengths lengths_;
   std::optional<Error> error_;
   Unifier unifier_;
@@ -239,7 +240,7 @@ class GraphBuilder {
 class GraphBuilder::Mark {
   friend GraphBuilder;
   OpenBodies bodies;
-  std::set<std::pair<uint32_t, uint32_t>> equalSizes;
+  ExpectedOfRuns expected;
   size_t ports = 0, steps = 0, sizesOfRuns = 0;
   UOp lastCall;
 };

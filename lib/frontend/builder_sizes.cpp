@@ -15,25 +15,29 @@ bool isOfRun(Dim d) { return d.node().ranges().empty(); }
 
 bool GraphBuilder::agree(Dim a, Dim b) {
   if (!a || !b) return false;
-  if (a == b || equalSizes_.contains(unordered(a, b))) return true;
+  if (a == b) return true;
+  if (expected_.equalSizes.contains(unordered(a, b))) {
+    expected_.isUsedInCondition |= isConditional();
+    return true;
+  }
   auto [at, isNew] = decided_.try_emplace(unordered(a, b));
   if (isNew) at->second = equalDims(a.node(), b.node());
   if (at->second == Truth::Always) return true;
   // Bounds that nobody gave make sizes differ no more than they make them equal. A length is no variable that the
   // command line could bind.
-  if (unifier_ && !hasLength(a) && !hasLength(b) && unifier_(a, b)) {
+  if (unifier_ && !isConditional() && !hasLength(a) && !hasLength(b) && unifier_(a, b)) {
     lacking_ = Demand{a, b, true};
     return false;
   }
   if (at->second == Truth::Never) return false;
-  const bool isLeftToRuns = at->second == Truth::Unknown || leavesSizesToRuns_;
+  const bool isLeftToRuns = at->second == Truth::Unknown || expected_.leavesSizes;
   if (!isLeftToRuns || !isOfRun(a) || !isOfRun(b)) return false;
   expectEqual(a, b, (opName_.empty() ? "" : opName_ + ": ") + "the sizes " + describe(a) + " and " + describe(b));
   return !failed();
 }
 
 void GraphBuilder::expectEqual(Dim a, Dim b, std::string_view text) {
-  if (!a || !b || a == b || equalSizes_.contains(unordered(a, b))) return;
+  if (!a || !b || a == b || expected_.equalSizes.contains(unordered(a, b))) return;
   if (!isOfRun(a) || !isOfRun(b)) {
     fail(Diag::Syntax, "the sizes " + describe(a) + " and " + describe(b) + " depend on a loop",
          "expect it of what the loop leaves");
@@ -44,7 +48,13 @@ void GraphBuilder::expectEqual(Dim a, Dim b, std::string_view text) {
          "correct the shapes, or the bounds of the variables in them");
     return;
   }
-  equalSizes_.insert(unordered(a, b));
+  expected_.equalSizes.insert(unordered(a, b));
+  if (isConditional()) {
+    expected_.isUsedInCondition = true;
+    expected_.inConditions.back().push_back(
+        {cast(value(a), DType::I64), cast(value(b), DType::I64), std::string(text), ExpectationKind::Agrees});
+    return;
+  }
   if (BuildLog::Step* step = log_.addBeforeCall(BuildLog::Kind::Expect, text, graph().size()))
     step->attributes = {{"a", a}, {"b", b}};
   if (!hasLength(a) && !hasLength(b)) {
@@ -53,6 +63,19 @@ void GraphBuilder::expectEqual(Dim a, Dim b, std::string_view text) {
   }
   addExpectation(unsqueeze(cast(value(a), DType::I64), 0), unsqueeze(cast(value(b), DType::I64), 0), text,
                  ExpectationKind::Agrees);
+}
+
+void GraphBuilder::onlyWhere(Tensor condition, const std::function<void()>& build) {
+  if (bodies_.isInLoop()) return build();
+  const std::set<std::pair<uint32_t, uint32_t>> before = expected_.equalSizes;
+  expected_.inConditions.emplace_back();
+  build();
+  const std::vector<ExpectedOfRuns::Check> all = std::move(expected_.inConditions.back());
+  expected_.inConditions.pop_back();
+  expected_.equalSizes = before;
+  for (size_t i = 0; i < all.size() && !failed(); ++i)
+    expect(where(condition, cast(all[i].given, DType::I64), cast(all[i].wanted, DType::I64)), all[i].wanted,
+           all[i].text, all[i].kind);
 }
 
 bool GraphBuilder::expectAtMost(Dim least, Dim most, std::string_view text) {

@@ -60,6 +60,7 @@ void GraphBuilder::expect(Tensor given, Tensor wanted, std::string_view text, Ex
          "expect integers of integers: scalars, or vectors of a constant size");
     return;
   }
+  if (isConditional()) return expected_.inConditions.back().push_back({given, wanted, std::string(text), kind});
   Tensor row = cast(given, DType::I64);
   if (row.rank() == 0) row = unsqueeze(row, 0);
   if (!addExpectation(row, expand(cast(wanted, DType::I64), row.dims()), text, kind)) return;
@@ -110,7 +111,7 @@ void GraphBuilder::note(std::string text) { record(BuildLog::Kind::Note, text, {
 GraphBuilder::Mark GraphBuilder::mark() const {
   Mark mark;
   mark.bodies = bodies_;
-  mark.equalSizes = equalSizes_;
+  mark.expected = expected_;
   mark.lastCall = lastCall_;
   mark.ports = model_.ports.size();
   mark.sizesOfRuns = model_.equalSizes.size();
@@ -121,7 +122,7 @@ GraphBuilder::Mark GraphBuilder::mark() const {
 // Loops and temporaries keep their numbers, so that no node that is built later is one of theirs; finish() drops them.
 void GraphBuilder::rewind(Mark mark) {
   bodies_ = std::move(mark.bodies);
-  equalSizes_ = std::move(mark.equalSizes);
+  expected_ = std::move(mark.expected);
   lastCall_ = mark.lastCall;
   model_.equalSizes.resize(std::min(mark.sizesOfRuns, model_.equalSizes.size()));
   for (size_t i = mark.ports; i < model_.ports.size(); ++i)

@@ -11,29 +11,12 @@ namespace svod {
 
 OnnxImporter::OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
                            const SizeFindings& findings, StateRooms rooms)
-    : file_(std::move(file)), options_(options), known_(builder_), loader_(file_, options.filesRead),
-      problems_(file_->path), findings_(findings), rooms_(std::move(rooms)) {
-  builder_.leaveSizesToRuns();  // exporters name equal sizes differently
+    : file_(std::move(file)), options_(options), lengthBounds_(file_->model, options), known_(builder_),
+      loader_(file_, options.filesRead), problems_(file_->path), findings_(findings), cases_(findings.cases),
+      rooms_(std::move(rooms)) {
+  std::erase_if(cases_, [](const auto& c) { return c.second.leavesOut; });  // it may fit now
+  builder_.leaveSizesToRuns();                                              // exporters name equal sizes differently
   builder_.setUnifier([this](Dim a, Dim b) { return canUnify(a, b); });
-}
-
-std::unique_ptr<OnnxImporter> OnnxImporter::readFile(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
-                                                     const StateRooms& rooms, bool keepsLog) {
-  constexpr int kMostAttempts = 64;
-  SizeFindings findings;
-  std::unique_ptr<OnnxImporter> refused;  // by ops that need the value of an input
-  for (int attempt = 1;; ++attempt) {
-    auto importer = std::make_unique<OnnxImporter>(file, options, findings, rooms);
-    if (keepsLog) importer->keepLog();
-    importer->read();
-    if (attempt < kMostAttempts && importer->learn(findings)) continue;
-    const bool isGood = !importer->hasErrors() && !importer->hasOpenValues();
-    if (!isGood && attempt < kMostAttempts && importer->learnValues(findings)) {
-      if (!refused) refused = std::move(importer);
-    } else {
-      return isGood || !refused ? std::move(importer) : std::move(refused);
-    }
-  }
 }
 
 void OnnxImporter::read() {
@@ -56,6 +39,7 @@ void OnnxImporter::read() {
   importNodes(body);
   for (const proto::ValueInfoProto& output : graph.output()) addOutput(body, output);
   finishValues();
+  if (problems_.isEmpty()) recordAll(lengthBounds_.unused());
 }
 
 std::optional<Opsets> OnnxImporter::opsetsOf(
@@ -116,6 +100,7 @@ Tensor OnnxImporter::tensorOf(NamedValue& value, const std::string& name) {
   if (data) value.tensor = constantOf(*data, name);
   if (!data) record(data.error());
   value.isBroken = takeError() || !data;
+  if (value.isBroken) problems_.addLasting();
   return value.tensor;
 }
 
@@ -182,6 +167,11 @@ const TensorList* OnnxImporter::list(const Tensor& x) const {
 const Dequantized* OnnxImporter::dequantized(const Tensor& x) const {
   auto known = dequantized_.find(x.node().id());
   return known == dequantized_.end() ? nullptr : &known->second;
+}
+
+std::string OnnxImporter::elementName(int i, int64_t element) const {
+  if (!node_ || i >= node_->input_size() || node_->input(i).empty()) return {};
+  return node_->input(i) + "." + std::to_string(element);
 }
 
 std::string OnnxImporter::lengthName() const {

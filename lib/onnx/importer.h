@@ -18,6 +18,7 @@
 #include "frontend/weights.h"
 #include "onnx/imported_body.h"
 #include "onnx/known_values.h"
+#include "onnx/length_bounds.h"
 #include "onnx/node.h"
 #include "onnx/problem_list.h"
 #include "onnx/size_findings.h"
@@ -32,6 +33,21 @@ struct StateRoom {
 };
 using StateRooms = std::map<std::string, StateRoom>;  // by input
 
+/// An input that is a state.
+struct ImportedState {
+  std::string present;  // the output that is its next value
+  Tensor content;       // all of it; null in an import without rooms
+  UOp buffer;           // what it holds when a run begins
+};
+
+/// An element of an input that is a size.
+struct ValueOfInput {
+  std::string input;
+  int64_t element = 0, count = 0;  // this one, and how many the input has
+  Tensor x;
+  Dim size;
+};
+
 class OnnxImporter : public OnnxContext {
  public:
   /// `findings`: what earlier attempts found out about sizes. Without rooms, the inputs that are to be states stay
@@ -41,6 +57,9 @@ class OnnxImporter : public OnnxContext {
   /// An importer that has read the model: the first one whose ops find the sizes they need, or the last one.
   static std::unique_ptr<OnnxImporter> readFile(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
                                                 const StateRooms& rooms, bool keepsLog);
+  /// The cases of values whose number of axes conditions decide, after read(), and how far it came with them.
+  const RankCases& cases() const { return cases_; }
+  ReadingScore score() const;
   /// The whole model, once; errors() tell what is wrong with it.
   void read();
   bool hasErrors() const { return !problems_.isEmpty(); }
@@ -77,21 +96,13 @@ class OnnxImporter : public OnnxContext {
   void expect(const Tensor& given, const Tensor& wanted, const std::string& operands) override;
   void prefer(Dim least, Dim most) override;
   void askForValues(std::span<const std::string> inputs) override;
+  bool decideCase(const Tensor& condition, const CaseText& text) override;
+  std::vector<Error> errorsOf(const std::function<void()>& build) override;
+  void recordAll(const std::vector<Error>& errors) override;
+  std::string elementName(int i, int64_t element) const override;
+  std::optional<Interval> elementBounds(const std::string& name) override { return lengthBounds_.use(name); }
 
  private:
-  /// An input that is a state.
-  struct ImportedState {
-    std::string present;  // the output that is its next value
-    Tensor content;       // all of it; null in an import without rooms
-    UOp buffer;           // what it holds when a run begins
-  };
-  /// An element of an input that is a size.
-  struct ValueOfInput {
-    std::string input;
-    int64_t element = 0, count = 0;  // this one, and how many the input has
-    Tensor x;
-    Dim size;
-  };
   // importer_nodes.cpp
   void importNodes(ImportedBody& body);
   void importNode(ImportedBody& body, const proto::NodeProto& node);
@@ -189,6 +200,7 @@ class OnnxImporter : public OnnxContext {
 
   std::shared_ptr<const OnnxFile> file_;
   const LoadOptions& options_;
+  LengthBounds lengthBounds_;
   GraphBuilder builder_;
   BuildLog log_;
   KnownValues known_;
@@ -213,6 +225,7 @@ class OnnxImporter : public OnnxContext {
   std::vector<SizeDemand> demands_;       // of ops that were refused, and what they would rather have
   std::map<std::string, int64_t> swept_;  // as SizeFindings::swept
   std::vector<std::string> asked_;        // inputs whose value ops were refused for
+  RankCases cases_;                       // as SizeFindings::cases
   std::vector<ValueOfInput> values_;
   bool isOpen_ = false;                     // some of values_ are sizes that nothing tells
   ImportedBody* body_ = nullptr;            // the one a lowering runs in

@@ -33,7 +33,11 @@ std::vector<int> sweptAxes(const proto::NodeProto& node, const Tensor& x) {
 
 }  // namespace
 
-void OnnxImporter::record(Error error) { problems_.add(std::move(error)); }
+void OnnxImporter::recordAll(const std::vector<Error>& errors) {
+  for (const Error& e : errors) record(e);
+}
+
+void OnnxImporter::record(Error error) { problems_.add(std::move(error), nodeCount_); }
 
 void OnnxImporter::record(Diag diag, std::string message, std::string help) {
   record(Error(diag, std::move(message), std::move(help)));
@@ -73,6 +77,7 @@ int64_t OnnxImporter::usualMost(const std::string& name) const {
 }
 
 void OnnxImporter::prefer(Dim least, Dim most) {
+  if (builder_.isConditional()) return;  // runs of the other branch may have all sizes
   // What a length may be bounds no variable: only a run tells how much of its room it takes.
   if (builder_.hasLength(least) || builder_.hasLength(most)) return;
   if (least && most && lessEqualDims(least.node(), most.node()) != Truth::Always)

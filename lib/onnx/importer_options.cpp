@@ -107,6 +107,7 @@ SizeForm OnnxImporter::dimForm(const proto::ValueInfoProto& input, int axis) con
 
 LoadOptions OnnxImporter::optionsNamedApart() const {
   LoadOptions options = options_;
+  std::erase_if(options.variables, [&](const VariableOption& o) { return lengthBounds_.isNamed(o.name); });
   for (VariableOption& o : options.variables) {
     if (auto apart = apart_.find(o.name); apart != apart_.end()) o.name = apart->second;
     if (o.form) o.form = namedApart(*o.form);

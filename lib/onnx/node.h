@@ -39,6 +39,13 @@ struct OutputAs {
   std::string output, value;
 };
 
+/// What messages say about a condition that decides how many axes a result has.
+struct CaseText {
+  std::string holds, fails;       // "its condition holds"
+  int part = 0;                   // which of the conditions of the node
+  std::optional<bool> only = {};  // the one case that there is
+};
+
 /// What a node needs from the importer. Lowerings use the functions of OnnxNode instead.
 class OnnxContext {
  public:
@@ -69,6 +76,17 @@ class OnnxContext {
   virtual void prefer(Dim least, Dim most) = 0;
   /// An op was refused because it must know the value of these inputs.
   virtual void askForValues(std::span<const std::string> inputs) = 0;
+  /// Whether a condition that decides how many axes a result has holds in the plan. Bounds of sizes leave the other
+  /// case out, or every run checks that it is not in it.
+  virtual bool decideCase(const Tensor& condition, const CaseText& text) = 0;
+  /// Runs `build`. Its errors, where the model may be right without what they are about: then they and its effects are
+  /// forgotten. Other errors stay.
+  virtual std::vector<Error> errorsOf(const std::function<void()>& build) = 0;
+  virtual void recordAll(const std::vector<Error>& errors) = 0;
+  /// What --var calls an element of operand i, where a run computes it: VALUE.K.
+  virtual std::string elementName(int i, int64_t element) const = 0;
+  /// The bounds that --var gives it.
+  virtual std::optional<Interval> elementBounds(const std::string& name) = 0;
   /// Whether what is imported now is forgotten, but for the dims of its results.
   bool isRehearsing = false;
 };
@@ -128,6 +146,12 @@ class OnnxNode {
   /// Runs `build`. False when it comes upon something unsupported: then its errors and effects are forgotten.
   bool attempt(const std::function<void()>& build) const { return context_.attempt(build); }
 
+  /// The same with the errors.
+  std::vector<Error> errorsOf(const std::function<void()>& build) const { return context_.errorsOf(build); }
+  void recordAll(const std::vector<Error>& errors) const { context_.recordAll(errors); }
+  /// Whether the plan is for runs in which the condition holds, where it decides how many axes a result has.
+  bool decideCase(const Tensor& condition, const CaseText& text) const { return context_.decideCase(condition, text); }
+
   // --- Values known before the plan runs. When operand i is not known, that is an error that names the
   // inputs it comes from; isKnown() asks without one.
   bool isKnown(int i) const;
@@ -136,8 +160,8 @@ class OnnxNode {
   std::optional<HostTensor> constant(int i) const;
   /// The elements of an integer operand as sizes: numbers, or expressions over variables.
   Dims sizes(int i) const;
-  /// The same, where elements that only a run knows become lengths if something bounds them, such as Min or Clip. A run
-  /// in which one is negative fails.
+  /// The same, where elements that only a run knows become lengths if something bounds them, such as Min, Clip or
+  /// --var. A run in which one is negative, or outside of what --var says, fails.
   Dims sizesOrLengths(int i) const;
   /// The same of amounts, which may be negative.
   Dims amountsOrLengths(int i) const;
@@ -201,11 +225,13 @@ class OnnxNode {
   std::vector<int> axes(std::span<const int64_t> axes, int rank) const;
 
  private:
+  std::optional<Interval> givenBounds(int i, int64_t element, const Tensor& value) const;
   Dim bounded(int i, int64_t element, bool isSigned) const;
   Dims boundedAll(int i, bool areSigned) const;
   const proto::AttributeProto* find(std::string_view attribute) const;
   std::string_view preset(std::string_view attribute) const;
-  void failUnknown(int i) const;
+  /// `elements`: those of operand i that --var may bound, where the node takes such sizes.
+  void failUnknown(int i, std::span<const int64_t> elements = {}) const;
 
   OnnxContext& context_;
   std::vector<Tensor> inputs_;

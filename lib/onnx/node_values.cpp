@@ -56,7 +56,12 @@ std::string sizesOfInputs(const Model& model, std::span<const std::string> names
 
 }  // namespace
 
-void OnnxNode::failUnknown(int i) const {
+void OnnxNode::failUnknown(int i, std::span<const int64_t> elements) const {
+  std::vector<std::string> computed;
+  for (int64_t element : elements)
+    if (const std::string name = context_.elementName(i, element); !name.empty()) computed.push_back(name);
+  const std::string bound =
+      computed.empty() ? "" : "bound what the model computes:" + listed(computed, "--var", "LEAST:MOST").second;
   const std::string what = operandName(op.inputs, i) + " must be known when the model is compiled";
   const Dependencies from = context_.knownValues().dependencies(arg(i));
   context_.askForValues(from.inputs);
@@ -64,7 +69,8 @@ void OnnxNode::failUnknown(int i) const {
     auto [names, options] = listed(from.inputs, "--const", "FILE.npy");
     const std::string bounds = listed(from.variables, "--var", "LEAST:MOST").second;
     unsupported(what + ", but depends on " + names,
-                "give it a value:" + options + sizesOfInputs(b.model(), from.inputs) +
+                (bound.empty() ? "" : bound + "; or ") + "give it a value:" + options +
+                    sizesOfInputs(b.model(), from.inputs) +
                     (bounds.empty() ? "" : "; where a size bounds it, bound that:" + bounds));
   } else if (!from.variables.empty()) {
     auto [names, options] = listed(from.variables, "--var", "SIZE");
@@ -103,6 +109,17 @@ Dims OnnxNode::sizes(int i) const {
   return {};
 }
 
+// What --var says of an element, which every run checks.
+std::optional<Interval> OnnxNode::givenBounds(int i, int64_t element, const Tensor& value) const {
+  const std::string name = context_.elementName(i, element);
+  const std::optional<Interval> given = name.empty() ? std::nullopt : context_.elementBounds(name);
+  if (!given || !b.counters().empty()) return std::nullopt;
+  b.expect(value, min(max(value, given->min), given->max),
+           std::string(op.name) + ": the size '" + shortened(name) + "', which " +
+               optionText("--var", name, std::to_string(given->min) + ":" + std::to_string(given->max)) + " bounds");
+  return given;
+}
+
 // The size that an element is in a run, or a signed amount; null when nothing bounds it.
 Dim OnnxNode::bounded(int i, int64_t element, bool isSigned) const {
   constexpr double kMost = 1 << 16;
@@ -110,9 +127,15 @@ Dim OnnxNode::bounded(int i, int64_t element, bool isSigned) const {
   UOp node = runElement(b, x.node(), x.rank() == 0 ? std::vector<int64_t>() : std::vector{element});
   if (!node) return {};
   Tensor value = cast(b.asIs(node), DType::I64);
-  const ValueRange range = context_.knownValues().range(b.asIs(node));
+  ValueRange range = context_.knownValues().range(b.asIs(node));
+  if (const std::optional<Interval> given = givenBounds(i, element, value)) {
+    if (given->min == given->max) return b.dim(given->min);
+    range = {std::max(range.least, static_cast<double>(given->min)), static_cast<double>(given->max)};
+  } else if (range.most > kMost) {
+    return {};
+  }
   const bool isNatural = range.least >= 0;
-  if (range.most > kMost || (isSigned ? range.least < -kMost : !isNatural && !b.counters().empty())) return {};
+  if (isSigned ? range.least < -kMost : !isNatural && !b.counters().empty()) return {};
   if (!isNatural && !isSigned) expect({i}, min(value, 0), {b.dim(0)});
   const int64_t least = isSigned && !isNatural ? static_cast<int64_t>(range.least) : 0;
   // No run writes outside of the room, whatever it computes before it is found to be wrong.
@@ -125,6 +148,7 @@ Dims OnnxNode::boundedAll(int i, bool areSigned) const {
   std::optional<std::vector<UOp>> all = x ? context_.knownValues().elements(x) : std::nullopt;
   if (!all || x.rank() > 1 || !isInt(x.dtype())) return sizes(i);
   Dims found;
+  std::vector<int64_t> open;
   for (size_t k = 0; k < all->size() && !b.failed(); ++k) {
     UOp u = (*all)[k];
     if (!u)
@@ -133,9 +157,11 @@ Dims OnnxNode::boundedAll(int i, bool areSigned) const {
       found.add(b.dim(u.constInt()));
     else
       found.add(areSigned ? Dim(b.graph(), u) : natural(Dim(b.graph(), u)));
-    if (!found[-1]) return sizes(i);
+    if (!found[-1]) open.push_back(static_cast<int64_t>(k));
   }
-  return found;
+  if (open.empty() || b.failed()) return found;
+  failUnknown(i, open);
+  return {};
 }
 
 Dims OnnxNode::sizesOrLengths(int i) const { return boundedAll(i, false); }

@@ -13,7 +13,8 @@ constexpr size_t kMaxErrors = 1000;
 
 }  // namespace
 
-void ProblemList::add(Error error) {
+void ProblemList::add(Error error, size_t at) {
+  if (errors_.empty()) firstAt_ = at;
   ++count_;
   if (error->loc.file.empty()) error->loc.file = file_;
   if (errors_.size() < kMaxErrors) errors_.push_back(printable(std::move(error)));
@@ -46,6 +47,10 @@ void ProblemList::addNote(Error note) { notes_.push_back(printable(std::move(not
 bool ProblemList::areLimitsSince(const Mark& mark) const {
   return std::all_of(errors_.begin() + static_cast<ptrdiff_t>(mark.errors), errors_.end(),
                      [](const Error& e) { return e->diag == Diag::Unsupported; });
+}
+
+std::vector<Error> ProblemList::errorsSince(const Mark& mark) const {
+  return {errors_.begin() + static_cast<ptrdiff_t>(mark.errors), errors_.end()};
 }
 
 void ProblemList::rewind(Mark mark) {

@@ -9,6 +9,7 @@
 
 #include "frontend/size_variables.h"
 #include "frontend/tensor.h"
+#include "onnx/rank_cases.h"
 
 namespace svod {
 
@@ -47,6 +48,7 @@ struct SizeFindings {
   std::map<std::string, Bounds> bounds;  // of variables that stay free
   std::set<std::string> values;          // inputs whose elements are sizes
   std::map<std::string, int64_t> swept;  // greatest values of variables that windows go along
+  RankCases cases;                       // by node
 };
 
 /// Adds to `findings` what meets the demand, as far as variables are concerned that nobody bounded: an equality, or

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "frontend/lower/common.h"
+#include "ir/dim_facts.h"
 
 namespace svod {
 
@@ -67,8 +68,15 @@ Results lowerSqueeze(OpCall& call) {
   auto axes = distinctAxes(call, "axes", x.rank());
   if (!axes) return Tensor();
   if (!call.has("axes"))
-    for (int i = 0; i < x.rank(); ++i)
-      if (x.dim(i).is(1)) axes->push_back(i);
+    for (int i = 0; i < x.rank(); ++i) {
+      const Truth isOne = equalDims(x.dim(i).node(), call.b.graph().index(1));
+      if (isOne == Truth::Always) axes->push_back(i);
+      if (isOne != Truth::Always && isOne != Truth::Never)
+        return call.fail(Diag::ShapeMismatch,
+                         "axis " + std::to_string(i) + " of " + describe(x) +
+                             " may be 1 in a run, which decides whether it is dropped",
+                         "list the axes to drop, or give its variables bounds without 1");
+    }
   std::sort(axes->rbegin(), axes->rend());
   for (int axis : *axes) x = squeeze(x, axis);
   return x;

@@ -63,30 +63,66 @@ std::optional<bool> knownCondition(OnnxNode& n, Tensor condition) {
 
 }  // namespace
 
+namespace {
+
+/// A branch of an If under a condition that only a run can tell.
+struct Branch {
+  std::vector<Tensor> made;
+  std::vector<Error> errors;  // where the model may be right without the branch
+};
+
+std::vector<Tensor> resultsOf(OnnxNode& n, bool isThen) {
+  std::vector<Tensor> made = n.graph(isThen ? "then_branch" : "else_branch", {});
+  const auto count = static_cast<size_t>(n.resultCount);
+  if (!made.empty()) n.require(made.size() >= count, "every branch has as many outputs as the node");
+  if (!made.empty()) made.resize(count);
+  return n.b.failed() ? std::vector<Tensor>() : made;
+}
+
+// What the branch expects of sizes and values needs to hold only where it is taken.
+Branch branchOf(OnnxNode& n, const Tensor& condition, bool isThen) {
+  Branch branch;
+  branch.errors = n.errorsOf(
+      [&] { n.b.onlyWhere(isThen ? condition : eq(condition, false), [&] { branch.made = resultsOf(n, isThen); }); });
+  return branch;
+}
+
+bool isOfKindOf(const OnnxNode& n, const Tensor& a, const Tensor& b) {
+  return isList(n, a) == isList(n, b) && a.dtype() == b.dtype();
+}
+
+bool hasRanksOf(const Branch& a, const Branch& b) {
+  return std::ranges::equal(a.made, b.made, [](const Tensor& x, const Tensor& y) { return x.rank() == y.rank(); });
+}
+
+}  // namespace
+
 Results onnxIf(OnnxNode& n) {
-  std::optional<bool> known = knownCondition(n, n.arg(0));
-  auto branch = [&](std::string_view name) {
-    std::vector<Tensor> made = n.graph(name, {});
-    const auto count = static_cast<size_t>(n.resultCount);
-    if (!made.empty()) n.require(made.size() >= count, "every branch has as many outputs as the node");
-    if (!made.empty()) made.resize(count);
-    return n.b.failed() ? std::vector<Tensor>() : made;
-  };
-  if (known) return branch(*known ? "then_branch" : "else_branch");
-  std::vector<Tensor> a = branch("then_branch");
-  if (a.empty()) return Tensor();
-  std::vector<Tensor> b = branch("else_branch");
-  if (b.empty()) return Tensor();
-  bool fits = std::ranges::equal(a, b, [&](const Tensor& x, const Tensor& y) {
-    return isList(n, x) == isList(n, y) && x.dtype() == y.dtype() && x.rank() == y.rank();
-  });
-  if (!fits)
-    return n.unsupported("branches with different ranks under a condition that only a run can tell",
-                         "a condition made from constants and shapes, or branches of one rank");
-  Tensor condition = scalarOf(n.arg(0));
-  for (size_t i = 0; i < a.size(); ++i)
-    a[i] = isList(n, a[i]) ? chosenLists(n, condition, a[i], b[i]) : chosen(n, condition, a[i], b[i]);
-  return a;
+  if (std::optional<bool> known = knownCondition(n, n.arg(0))) return resultsOf(n, *known);
+  const Tensor condition = scalarOf(n.arg(0));
+  CaseText text{"its condition holds", "its condition does not hold"};
+  Branch then = branchOf(n, condition, true);
+  if (then.made.empty() && then.errors.empty()) return Tensor();
+  Branch otherwise = branchOf(n, condition, false);
+  if (otherwise.made.empty() && otherwise.errors.empty()) return Tensor();
+  if (!then.errors.empty() && !otherwise.errors.empty()) {
+    n.recordAll(then.errors), n.recordAll(otherwise.errors);
+    return Tensor();
+  }
+  if (!then.errors.empty() || !otherwise.errors.empty()) {
+    text.only = then.errors.empty();
+    const Error& reason = *text.only ? otherwise.errors.front() : then.errors.front();
+    (*text.only ? text.holds : text.fails) += ", since the other branch does not fit: " + reason->message;
+    return n.decideCase(condition, text) ? then.made : otherwise.made;
+  }
+  for (size_t i = 0; i < then.made.size(); ++i)
+    if (!n.require(isOfKindOf(n, then.made[i], otherwise.made[i]), "branches give values of one type")) return Tensor();
+  if (!hasRanksOf(then, otherwise)) return n.decideCase(condition, text) ? then.made : otherwise.made;
+  for (size_t i = 0; i < then.made.size(); ++i) {
+    Tensor& x = then.made[i];
+    x = isList(n, x) ? chosenLists(n, condition, x, otherwise.made[i]) : chosen(n, condition, x, otherwise.made[i]);
+  }
+  return then.made;
 }
 
 namespace {

@@ -55,6 +55,24 @@ Results onnxTranspose(OnnxNode& n) {
   return n.call("permute", {x}, {{"order", listOf(order)}});
 }
 
+namespace {
+
+// The axes of size 1. Whether a size that is no number is 1 decides how many axes are left.
+std::vector<int> axesOfOne(OnnxNode& n, const Tensor& x) {
+  std::vector<int> axes;
+  for (int i = 0; i < x.rank(); ++i) {
+    const Tensor isOne = eq(cast(n.b.value(x.dim(i)), DType::I64), 1);
+    const std::optional<HostTensor> known = n.valueOf(isOne);
+    const std::string what = "axis " + std::to_string(i) + " of " + describe(x) + " ";
+    if (known ? known->at(0).asInt() != 0
+              : n.decideCase(isOne, {what + "has size 1", what + "does not have size 1", i}))
+      axes.push_back(i);
+  }
+  return axes;
+}
+
+}  // namespace
+
 Results onnxSqueeze(OnnxNode& n) {
   Tensor x = n.arg(0);
   if (std::optional<Dims> declared = n.declaredFor(1)) {
@@ -63,7 +81,7 @@ Results onnxSqueeze(OnnxNode& n) {
   }
   std::vector<int> axes = n.axes(n.integers("axes", 1), x.rank());
   if (n.b.failed()) return Tensor();
-  if (!n.has(1) && !n.has("axes")) return n.call("squeeze", {x});
+  if (!n.has(1) && !n.has("axes")) axes = axesOfOne(n, x);
   return axes.empty() ? x : n.call("squeeze", {x}, {{"axes", listOf(axes)}});
 }
 
