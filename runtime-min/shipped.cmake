@@ -11,7 +11,7 @@ foreach(room support data plan runtime-min)
 endforeach()
 # Not what only a compiler does, such as writing plans: what it calls of the C++ library throws.
 list(FILTER shipped EXCLUDE REGEX "/lib/support/(decision|packed|source_text|suggest)|/lib/plan/(lifetimes|memory_|write_(directory|pack))")
-list(FILTER shipped EXCLUDE REGEX "/lib/data/(atomic_|distinct|element_value|file_cache|npy|safetensors|temporary)")
+list(FILTER shipped EXCLUDE REGEX "/lib/data/(atomic_|distinct|element_value|file_cache|inside_folder|npy|read_json|safetensors|temporary)")
 
 set(shipped_flags -fno-exceptions -fno-rtti -fno-unwind-tables -fno-asynchronous-unwind-tables)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^armv7|^arm$")  # GCC 12 fails there
