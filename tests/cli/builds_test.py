@@ -150,7 +150,7 @@ class Results(BuildTest):
         hidden = self.folder / "q"
         hidden.mkdir()
         (hidden / ".keep").write_text("")
-        self.fails(74, "compile", self.graph(), "-o", hidden, says="no plan")
+        self.fails(74, "compile", self.graph(), "-o", hidden, says="no file of a plan")
 
     def test_where_nothing_can_be_written_no_work_begins(self):
         """The graph has a mistake, of which nothing is said."""

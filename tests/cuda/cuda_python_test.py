@@ -25,7 +25,7 @@ unittest.addModuleCleanup(HOLDER.cleanup)
 zipfile.ZipFile(next((BIN.parent / "python").glob("*.whl"))).extractall(HOLDER.name)
 sys.path.insert(0, HOLDER.name)
 import svod  # noqa: E402
-from svod import _devices  # noqa: E402
+from svod import _dlpack  # noqa: E402
 
 cuda = ctypes.CDLL(str(MOCK))
 
@@ -54,7 +54,7 @@ class Device:
 
 
 class Managed(ctypes.Structure):
-    _fields_ = [("tensor", _devices._Tensor), ("manager", c_void_p), ("deleter", c_void_p)]
+    _fields_ = [("tensor", _dlpack._Tensor), ("manager", c_void_p), ("deleter", c_void_p)]
 
 
 new_capsule = ctypes.pythonapi.PyCapsule_New
@@ -74,7 +74,7 @@ class Tensor:
         self.dims = (ctypes.c_int64 * len(self.shape))(*self.shape)
         self.strides = (ctypes.c_int64 * len(self.shape))(*strides) if strides else None
         code = {"i": 0, "u": 1, "f": 2, "b": 6}[values.dtype.kind]
-        self.managed = Managed(_devices._Tensor(self.address, 2, 0, len(self.shape), code, values.itemsize * 8, 1, self.dims, self.strides, 0))
+        self.managed = Managed(_dlpack._Tensor(self.address, 2, 0, len(self.shape), code, values.itemsize * 8, 1, self.dims, self.strides, 0))
         self.dtype, self.asked = values.dtype, []
 
     def __dlpack_device__(self):
