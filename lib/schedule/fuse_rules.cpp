@@ -1,6 +1,8 @@
 #include "schedule/fuse_rules.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "tensor/dot_operands.h"
 #include "tensor/nodes.h"
@@ -59,6 +61,30 @@ std::optional<RowPlan> planRowsOf(FusionState& s, UOp n) {
   const auto repeats = [&](int axis) { return readsAgain(s, n, uses[0], {axis}); };
   if (isProduct && (!isRowProduct(n, *plan) || std::ranges::none_of(plan->over, repeats))) return std::nullopt;
   return plan;
+}
+
+// By node id: the device whose copies a value is computed from, as numbers in order of appearance.
+std::vector<int> devicesOf(const std::vector<UOp>& order, size_t ids) {
+  std::vector<int> found(ids, kNoDevice);
+  std::map<std::string_view, int> numbers;
+  for (UOp n : order) {
+    int& device = found[n.id()];
+    if (n.op() == Op::Copy) {
+      device = numbers.try_emplace(n.argAs<NameArg>().name, static_cast<int>(numbers.size())).first->second;
+      continue;
+    }
+    for (UOp s : n.src())
+      if (const int other = found[s.id()]; other != kNoDevice)
+        device = device == kNoDevice || device == other ? other : kManyDevices;
+  }
+  return found;
+}
+
+// A reduction of copies on one device, for a kernel that reads those of others: there the work would change its place.
+bool isOnAnotherDevice(FusionState& s, UOp n, Verdict&) {
+  if (n.op() != Op::Reduce || s.deviceOf[n.id()] < 0) return false;
+  return std::ranges::any_of(s.uses.of(n),
+                             [&](const Use& use) { return s.deviceOf[s.uses.owner(use).id()] != s.deviceOf[n.id()]; });
 }
 
 bool isReduce(FusionState&, UOp n, Verdict&) { return n.op() == Op::Reduce; }
@@ -122,6 +148,7 @@ constexpr FusionRule kFusionRules[] = {
     {Fuse, kNoChoice, isTarget},  // the value of a store: its buffer is the target
     {Keep, "its kernel would be too large", isTooLarge},
     {Fuse, kNoChoice, isIndex},
+    {Keep, "its kernel reads values of other devices", isOnAnotherDevice},
     {Fuse, "no element of it is computed twice", isOnlyProduct},
     {Keep, "products with tiles of their own take less time than its rows in one kernel", isFasterInMemory},
     {Rows, "reductions of its kernel sweep over its rows", hasProductRows},
@@ -151,8 +178,8 @@ std::string_view toText(Fate fate) {
 
 FusionState::FusionState(UOp sink, const GraphMachine& machine)
     : machine(machine), order(toposort(sink)), isIndexMath(indexMath(order, idsBelow(order))),
-      isCut(isIndexMath.size()), uses(isIndexMath.size()), dag(isIndexMath.size(), isIndexMath),
-      costs(order, dag, isIndexMath, isCut) {}
+      isCut(isIndexMath.size()), deviceOf(devicesOf(order, isIndexMath.size())), uses(isIndexMath.size()),
+      dag(isIndexMath.size(), isIndexMath), costs(order, dag, isIndexMath, isCut) {}
 
 void FusionState::beginWalk() {
   uses.clear();

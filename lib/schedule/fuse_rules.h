@@ -23,6 +23,8 @@ struct PricedRows {
   RowTimes times;
 };
 
+inline constexpr int kNoDevice = -1, kManyDevices = -2;
+
 /// What is known while fusion walks the graph. Sets hold node ids where nothing else is said.
 struct FusionState {
   FusionState(UOp sink, const GraphMachine& machine);
@@ -31,6 +33,7 @@ struct FusionState {
   std::vector<UOp> order;         // sources before their users
   std::vector<bool> isIndexMath;  // by node id: every kernel computes these for itself
   std::vector<bool> isCut;        // by node id: kept, as its kernel would be too large
+  std::vector<int> deviceOf;      // by node id: number of the one device whose copies it reads, kNoDevice, kManyDevices
   FusionUses uses;
   ElementDag dag;
   FusionCosts costs;

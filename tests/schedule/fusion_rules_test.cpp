@@ -36,6 +36,9 @@ const RuleCase kCases[] = {
     {"reductions of its kernel sweep over its rows", kAttention},
     {"products with tiles of their own take less time than its rows in one kernel", kAttention, Numerics::Contract,
      true, kGpu},
+    {"its kernel reads values of other devices",
+     "input x: f32[8, 10]\ninput w: f32[10, 7]\noutput y = copy(x, device=a) @ copy(w, device=a) + "
+     "copy(x, device=b) @ copy(w, device=b)"},
     {"its kernel computes another product",
      "input x: f32[64, 64]\ninput u: f32[64, 64]\ninput w: f32[64, 64]\noutput y = silu(matmul(x, u)) * matmul(x, w)"},
     {"it would be computed more than once", "input x: f32[64, 64]\noutput y = matmul(matmul(x, x), x)"},
@@ -63,7 +66,9 @@ const RuleCase kCases[] = {
 };
 
 std::set<std::string> reasonsIn(const RuleCase& c) {
-  Model model = modelOf(std::string(c.graph) + "\n");
+  LoadOptions options;
+  options.devices = {"a", "b"};
+  Model model = modelOf(std::string(c.graph) + "\n", options);
   const GraphMachine machine{
       .narrowProducts = c.narrowProducts, .bf16Dots = c.numerics == Numerics::Fast, .gpu = c.gpu};
   auto schedule = makeSchedule(model, {c.numerics, machine, {}, {}});
