@@ -220,7 +220,7 @@ class Compiling(Case):
                 self.refused("io", "svodc", "compile", "graph.svod", "-o", path)
         plan = self.plan()
         (plan / "letter.txt").write_text("keep me")
-        self.refused("io", "svodc", "compile", "graph.svod", "-o", "plan", says="other files")
+        self.refused("io", "svodc", "compile", "graph.svod", "-o", "plan", says="letter.txt")
         self.refused("io", "svodc", "convert", "graph.svod", "-o", "no/such.json")
         self.refused("io", "svodc", "inspect", "graph.svod", "--html", "/dev/full", says="No space left")
         self.refused("io", "svodc", "inspect", "graph.svod", "--html", "mine", says="mine")
