@@ -131,9 +131,17 @@ Result<std::string> readWholeInput(const std::string& path, uint64_t limit) {
   struct stat status{};
   if (path == "-") return readStandardInput(limit);
   if (::stat(path.c_str(), &status) != 0 || !S_ISFIFO(status.st_mode)) return readWholeFile(path, limit);
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) return fail(ioError("cannot open", path, errno));
-  return readToEnd(file.fd, path, limit, {});
+  // Without a writer a read ends at once. With one, it has bytes or would wait.
+  char first = 0;
+  ssize_t got = 0;
+  for (int tries = 0; tries < 200 && (got = ::read(file.fd, &first, 1)) == 0; ++tries) ::usleep(10000);
+  if (got == 0)
+    return fail(Diag::Io, "cannot read '" + path + "': nothing writes to this pipe", "start what writes first");
+  if (got < 0 && errno != EAGAIN) return fail(ioError("cannot read", path, errno));
+  ::fcntl(file.fd, F_SETFL, 0);
+  return readToEnd(file.fd, path, limit, std::string(&first, got > 0 ? 1 : 0));
 }
 
 Result<std::string> readStandardInput(uint64_t limit) { return readToEnd(STDIN_FILENO, "stdin", limit, {}); }
