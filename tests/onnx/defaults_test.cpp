@@ -51,12 +51,6 @@ OnnxMaker sparse(bool isNode, std::vector<int64_t> indexDims, const std::vector<
   return m;
 }
 
-bool isRefused(const OnnxImport& import, const std::string& what) {
-  if (import.model || import.errors.empty()) return false;
-  INFO(toText(import.errors[0]));
-  return toText(import.errors[0]).find(what) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("an input with a value in the model is a constant, and a note says so") {

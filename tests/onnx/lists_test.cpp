@@ -22,12 +22,6 @@ OnnxMaker rows(int64_t keepdims = 0) {
   return m;
 }
 
-bool isRefused(const OnnxImport& import, const std::string& what) {
-  if (import.model || import.errors.empty()) return false;
-  INFO(toText(import.errors[0]));
-  return toText(import.errors[0]).find(what) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a tensor becomes a sequence and one tensor again") {

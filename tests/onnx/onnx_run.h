@@ -13,6 +13,14 @@ inline HostTensor f32(std::vector<int64_t> dims, std::initializer_list<double> v
   return HostTensor::of(DType::F32, std::move(dims), values);
 }
 
+/// Whether the import has no model, and its first error says `what`.
+inline bool isRefused(const OnnxImport& import, const std::string& what) {
+  if (import.model || import.errors.empty()) return false;
+  const std::string said = toText(import.errors[0]);
+  UNSCOPED_INFO(said);
+  return said.find(what) != std::string::npos;
+}
+
 /// Inputs hold 0, 1, 2, .. at these sizes.
 inline ModelBindings bindingsOf(const Model& model, VariableValues variables) {
   ModelBindings bindings;
