@@ -58,7 +58,7 @@ Status saveStates(const std::string& path, const svod_plan* plan, svod_instance*
       SVOD_CHECK(checked([&](svod_error* e) { return svod_read_state(instance, i, to.data(), to.size(), e); }));
       data = to.data();
     }
-    tensors.push_back({s.name, s.dtype, s.shape, {data, s.bytes}});
+    tensors.push_back({s.name, s.dtype, s.shape, {data, static_cast<size_t>(s.bytes)}});
     i++;
   }
   const NewSafetensors file = layOutSafetensors(std::move(tensors));
