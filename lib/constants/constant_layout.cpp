@@ -1,12 +1,14 @@
 #include "constants/constant_layout.h"
 
 #include <algorithm>
+#include <map>
 #include <ranges>
 #include <set>
 #include <tuple>
 
 #include "facts/accesses.h"
 #include "ir/evaluate.h"
+#include "ir/gpu_op.h"
 #include "symbolic/linear.h"
 #include "symbolic/symbolic.h"
 
@@ -50,35 +52,81 @@ bool collectLeaves(UOp address, std::vector<UOp>& leaves) {
   return true;
 }
 
-// The ranges of reduces whose results fill a local buffer that is computed from `load`: they run inside of the loops
-// over that buffer, though axes are numbered the other way round.
-std::vector<UOp> reducesInFills(UOp sink, UOp load) {
-  std::vector<UOp> found;
-  for (UOp fill : toposort(sink)) {
-    if (fill.op() != Op::Fill) continue;
-    const std::vector<UOp> inside = toposort(fill.src(0));
-    if (std::ranges::find(inside, load) == inside.end()) continue;
-    for (UOp n : inside)
-      if (n.op() == Op::Reduce) found.insert(found.end(), n.src().begin() + 1, n.src().end());
-  }
-  return found;
+// By id, how many nests of loops are open around each node that `load` is computed into: a fill inside of a sum runs
+// inside of its loops, a sum that a fill adds up inside of those of the fill.
+std::vector<int> nestsAround(std::span<const UOp> nodes, UOp load) {
+  const uint32_t last = std::ranges::max(nodes, {}, [](UOp n) { return n.id(); }).id();
+  std::vector<bool> holds(last + 1);
+  std::vector<int> around(last + 1);
+  for (UOp n : nodes) holds[n.id()] = n == load || std::ranges::any_of(n.src(), [&](UOp s) { return holds[s.id()]; });
+  const auto closes = [](UOp n) { return n.op() == Op::End || n.op() == Op::Reduce || n.op() == Op::Fill; };
+  for (UOp n : nodes | std::views::reverse)
+    for (UOp s : n.src())
+      if (holds[s.id()]) around[s.id()] = std::max(around[s.id()], around[n.id()] + (closes(n) ? 1 : 0));
+  for (UOp n : nodes)
+    if (!holds[n.id()]) around[n.id()] = -1;
+  return around;
 }
 
-// Loops as they nest, then the copies of steps of a reduce, those of results, lanes, and what a lane sums up.
-auto nestingKey(UOp leaf, std::span<const Axis> axes, std::span<const UOp> innermost) {
-  UOp range = leaf.ranges()[0];
-  auto at = std::ranges::find(axes, range, &Axis::range) - axes.begin();
-  if (std::ranges::find(innermost, range) != innermost.end()) at += std::ssize(axes);
-  AxisType type = axisType(range);
-  constexpr AxisType kExpanded[] = {AxisType::Dot, AxisType::Vector, AxisType::Upcast, AxisType::Unroll};
-  auto rank = std::end(kExpanded) - std::ranges::find(kExpanded, type);
-  return std::tuple(rank, at, range.argAs<AxisArg>().id, leaf.op() == Op::Floormod);
+// What decides which of the leaves of an address is outside of which.
+struct LeafOrder {
+  int copies;     // 0 of loops; more of what a thread does at once
+  int nests;      // around a loop
+  int64_t place;  // of a loop among the axes; lanes of a tensor core count faster than other threads
+  uint32_t id;
+  int64_t unit;  // of a digit, the negative number that it counts
+  auto operator<=>(const LeafOrder&) const = default;
+};
+
+int64_t unitOf(UOp leaf) {
+  if (leaf.op() == Op::Range) return 1;
+  return unitOf(leaf.src(0)) * (leaf.op() == Op::Floordiv ? leaf.src(1).constInt() : 1);
 }
+
+// Steps of a reduce, results, lanes, terms of an instruction.
+int copiesOf(AxisType type) {
+  constexpr AxisType kInwards[] = {AxisType::Unroll, AxisType::Upcast, AxisType::Core, AxisType::Vector, AxisType::Dot};
+  const auto at = std::ranges::find(kInwards, type);
+  return at == std::end(kInwards) ? 0 : static_cast<int>(at - std::begin(kInwards)) + 1;
+}
+
+// Threads that run side by side.
+bool isSideBySide(AxisType type) { return isThreadOfGroup(type) || type == AxisType::Spread; }
 
 struct Reading {
   UOp load;
   std::vector<UOp> leaves;  // outermost first
 };
+
+// The outermost first. Threads of a workgroup are inside of all loops, around what is one access of 16 bytes each: so
+// neighbours read neighbours.
+void sortLeaves(std::vector<UOp>& leaves, std::span<const UOp> nodes, UOp load) {
+  const std::vector<Axis> axes = axesOf(nodes);
+  const std::vector<int> around = nestsAround(nodes, load);
+  std::map<uint32_t, int> nests;  // by id of the range
+  for (UOp n : nodes)
+    if (n.op() == Op::End || n.op() == Op::Reduce || n.op() == Op::Fill)
+      for (UOp r : n.src().subspan(1)) nests[r.id()] = std::max(nests[r.id()], around[n.id()]);
+  const auto orderOf = [&](UOp leaf) {
+    const UOp range = leaf.ranges()[0];
+    const AxisType type = axisType(range);
+    LeafOrder order{copiesOf(type), 0, type == AxisType::Warp, range.argAs<AxisArg>().id, -unitOf(leaf)};
+    if (order.copies > 0 || isSideBySide(type)) return order;
+    order.nests = nests[range.id()], order.place = std::ranges::find(axes, range, &Axis::range) - axes.begin();
+    return order;
+  };
+  std::ranges::stable_sort(leaves, {}, orderOf);
+  const auto threads =
+      std::ranges::stable_partition(leaves, [](UOp leaf) { return !isSideBySide(axisType(leaf.ranges()[0])); });
+  int64_t bytes = byteSize(load.dtype());
+  auto first = threads.begin();  // of what one access reads
+  while (first != leaves.begin()) {
+    const UOp range = (*(first - 1)).ranges()[0];
+    if (copiesOf(axisType(range)) == 0 || (bytes *= (*(first - 1)).bounds().max + 1) > kAccessBytes) break;
+    --first;
+  }
+  std::ranges::rotate(first, threads.begin(), leaves.end());
+}
 
 std::optional<Reading> readingOf(UOp sink, uint32_t slot) {
   Reading found;
@@ -89,9 +137,7 @@ std::optional<Reading> readingOf(UOp sink, uint32_t slot) {
     if (!collectLeaves(a.address, found.leaves)) return std::nullopt;
   }
   if (!found.load) return std::nullopt;
-  const std::vector<Axis> axes = axesOf(sink);
-  const std::vector<UOp> innermost = reducesInFills(sink, found.load);
-  std::ranges::stable_sort(found.leaves, {}, [&](UOp leaf) { return nestingKey(leaf, axes, innermost); });
+  sortLeaves(found.leaves, toposort(sink), found.load);
   return found;
 }
 

@@ -3,6 +3,7 @@
 #include "choose/choose.h"
 #include "constants/constant_layout.h"
 #include "ir/verify.h"
+#include "machine/gpu.h"
 #include "opts/kernels.h"
 #include "opts/replay.h"
 
@@ -101,6 +102,40 @@ TEST_CASE("every kernel computes the same, whatever is laid out") {
       for (const OptOp& opt : chooseOpts(g, sink, caps)) opts += (opts.empty() ? "" : " ") + toText(opt);
       checked(g, sink, opts, caps);
     }
+}
+
+namespace {
+
+/// What a GPU of generation 90 takes.
+Caps capsOfGpu() {
+  Caps caps = capsOf(*findGpu("sm_90"), Numerics::Contract);
+  caps.constants = {1, 2};
+  return caps;
+}
+
+}  // namespace
+
+TEST_CASE("a stage that is copied step by step is one piece, whether its result waits in a buffer or not") {
+  const std::string tiles =
+      "tile(n0,32) tile(n1,64) order(n0.o,n1.o,n0.i,n1.i) tile(k0,16) pack(1,n0.i,k0.i) pack(2,k0.i,n1.i) "
+      "local(n0.i,16) local(n1.i,16) upcast(n0.i,0) upcast(n1.i,0) unroll(k0.i,4) ";
+  for (const char* stash : {"", "stash(0) "}) {
+    Graph g;
+    Reordered r = checked(g, buildMatmul(g, {64, 128, 64}), tiles + stash + "global(n0.o,n1.o)", capsOfGpu());
+    auto matrix = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
+    REQUIRE(matrix != r.layouts.end());
+    // Tiles of columns, steps of k, and in each the rows and columns of the stage.
+    CHECK(matrix->dims == std::vector<ConstantLayout::Dim>{{2, 64, 0}, {4, 2048, 0}, {16, 128, 0}, {64, 1, 0}});
+  }
+}
+
+TEST_CASE("threads of a workgroup that run side by side read side by side") {
+  Graph g;
+  Reordered r = checked(g, buildMatvec(g, {1, 8, 1024}), "group(k0,32) unroll(k0,4) global(n0)", capsOfGpu());
+  auto matrix = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
+  REQUIRE(matrix != r.layouts.end());
+  // Rows, rounds of 128 terms, the 32 threads, and the four terms that each of them reads at once.
+  CHECK(matrix->dims == std::vector<ConstantLayout::Dim>{{8, 1, 0}, {8, 1024, 0}, {32, 8, 0}, {4, 256, 0}});
 }
 
 TEST_CASE("an order that repeats elements is left alone") {
