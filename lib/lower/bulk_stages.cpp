@@ -97,7 +97,7 @@ UOp BulkStages::made(int64_t stages) {
   for (int64_t i = 0; i < stages; ++i)
     inits.push_back(
         g_.make(Op::Gpu, DType::Void, {mbarrierOf(g_.index(i)), g_.index(1), elected_}, NameArg{"mbar_init"}));
-  return g_.make(Op::Barrier, DType::Void, {g_.make(Op::Gpu, DType::Void, inits, NameArg{"fence_async"})});
+  return g_.make(Op::Gpu, DType::Void, inits, NameArg{"fence_async"});
 }
 
 UOp BulkStages::coordinate(const TensorBox::Coordinate& at, UOp step) {

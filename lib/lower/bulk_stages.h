@@ -18,7 +18,8 @@ class BulkStages {
   bool take(std::span<const UOp> effects, UOp buffer, UOp ring);
   bool isEmpty() const { return copies_.empty(); }
 
-  /// Behind this, all threads know the mbarriers of so many stages.
+  /// Behind this, the elected thread may start copies that arrive at mbarriers of so many stages; others know these
+  /// behind a meeting.
   UOp made(int64_t stages);
   /// The copies of iteration `step` into a stage, where the iteration exists.
   UOp started(UOp step, UOp stage, UOp exists, std::span<const UOp> after, UOp loop);

@@ -93,11 +93,15 @@ class Ring {
       before = committed(bulk, g_.index(i), g_.index(i), after, UOp());
       after = {before};
     }
-    UOp meet = g_.make(Op::Barrier, DType::Void, {arrived(bulk, before), loop_});
+    // The stage that is filled next was left before this meeting, so its copies start before anything else.
+    UOp meet = g_.make(Op::Barrier, DType::Void, {ofThreads(before), loop_});
     UOp ahead = g_.alu(Op::Add, {loop_, g_.index(ahead_)});
     UOp next = committed(bulk, ahead, stageAt(ahead), {meet}, loop_);
+    UOp started = runsOn(next) ? next : meet;
+    UOp ready = bulk.isEmpty() ? started : bulk.arrived({&started, 1});
     std::vector<UOp> from, to;
-    for (size_t i = 0; i < filled_.size(); ++i) readers(sink, i, meet, from, to);
+    for (size_t i = 0; i < filled_.size(); ++i)
+      readers(sink, i, isByThreads(i) ? std::vector{meet, ready} : std::vector{ready}, from, to);
     sink = substitute(g_, sink, from, to);
     return closing(sink, next);
   }
@@ -121,15 +125,18 @@ class Ring {
     return inBulk ? g_.make(Op::Group, DType::Void, {started, inBulk}) : started;
   }
 
-  /// The stage of this iteration is there, for this thread.
-  UOp arrived(BulkStages& bulk, UOp before) {
-    if (!byThreads_.empty() && isAsync()) {
-      UOp left = g_.constant(Scalar::ofInt(DType::I32, ahead_ - 1));
-      before = g_.make(Op::Gpu, DType::Void, {left, before, loop_}, NameArg{"cp_wait"});
-    } else if (bulk.isEmpty()) {
-      before = g_.make(Op::Group, DType::Void, {before});
-    }
-    return bulk.isEmpty() ? before : bulk.arrived({&before, 1});
+  /// Whether nobody waits for these copies where they start: none is a store of what a thread has loaded.
+  static bool runsOn(UOp copies) {
+    return std::ranges::none_of(toposort(copies), [](UOp n) { return n.op() == Op::Store; });
+  }
+
+  bool isByThreads(size_t ring) const { return std::ranges::find(byThreads_, ring) != byThreads_.end(); }
+
+  /// What this thread has copied to the stage of this iteration is there.
+  UOp ofThreads(UOp before) {
+    if (byThreads_.empty() || !isAsync()) return g_.make(Op::Group, DType::Void, {before});
+    UOp left = g_.constant(Scalar::ofInt(DType::I32, ahead_ - 1));
+    return g_.make(Op::Gpu, DType::Void, {left, before, loop_}, NameArg{"cp_wait"});
   }
 
   struct Turn {
@@ -199,8 +206,9 @@ class Ring {
   }
 
   /// Addresses in the ring, in the stage of the iteration.
-  void readers(UOp sink, size_t ring, UOp meet, std::vector<UOp>& from, std::vector<UOp>& to) {
-    UOp ready = g_.make(Op::After, buffers_[ring].dtype(), {buffers_[ring], meet});
+  void readers(UOp sink, size_t ring, std::vector<UOp> behind, std::vector<UOp>& from, std::vector<UOp>& to) {
+    behind.insert(behind.begin(), buffers_[ring]);
+    UOp ready = g_.make(Op::After, buffers_[ring].dtype(), behind);
     UOp offset = g_.alu(Op::Mul, {stageAt(loop_), g_.index(stageElements(filled_[ring].src(0)))});
     for (UOp n : toposort(sink)) {
       if (n.op() != Op::Index || behindPrefetches(n.src(0)) != filled_[ring]) continue;

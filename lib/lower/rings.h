@@ -11,10 +11,10 @@ UOp keepRings(Graph& graph, UOp sink);
 
 /// Lowered stage in and out, behind grid-indices and merge-loops. A Local buffer with a ring of d stages is filled d -
 /// 1 iterations ahead of the loop in which it is read, by copies under way where the GPU has them, in bulk where one
-/// thread would copy what is the box of a tensor (ir/tensor_box.h): the loop waits for
-/// its stage and meets, starts the copies of a later iteration into the stage that all threads have left, and reads.
-/// Products of warpgroups that read nothing else run on into the next iteration, and copies start one iteration later,
-/// where there are three stages or more.
+/// thread would copy what is the box of a tensor (ir/tensor_box.h): the threads wait for what they copied themselves,
+/// meet, start the copies of a later iteration into the stage that all of them have left, wait for bulk copies, and
+/// read. Stores of what a thread has loaded may come last. Products of warpgroups that read nothing else run on into
+/// the next iteration, and copies start one iteration later, where there are three stages or more.
 UOp turnRings(Graph& graph, UOp sink, const GpuTarget& gpu);
 
 }  // namespace svod

@@ -157,10 +157,10 @@ TEST_CASE("the text of a ring of bulk copies adds up on the grid, and each step 
     INFO("delay " << static_cast<int>(delay) << "\n" << printed->text);
     REQUIRE(runOnGrid(printed->text, printed->maps, shared, delay, sums) == "");
     for (int64_t i = 0; i < 32; ++i) CHECK(sums[static_cast<size_t>(i)] == sumOf(i));
-    const std::vector<std::string> faulty = withoutOneSync(printed->text);
+    const std::vector<Mutant> faulty = withoutOneSync(printed->text);
     CHECK(faulty.size() == 8);  // two mbarriers, a fence, two meetings, two arrivals, a wait
-    for (const std::string& text : faulty) {
-      INFO(text);
+    for (const auto& [text, without] : faulty) {
+      INFO("without " << without);
       CHECK(runOnGrid(text, printed->maps, shared, delay, sums) != "");
     }
   }

@@ -56,15 +56,23 @@ inline std::string faultOf(const KernelDesc& kernel, const std::string& text, De
   return grid.run(gridLaunch(kernel, *code, groups, buffers, nullptr, fixedMaps(kernel)));
 }
 
+/// A text without one of its statements, and which one that is.
+struct Mutant {
+  std::string text, without;
+};
+
 /// Texts with one barrier, one wait for copies, one end of a group of them, or one step of an mbarrier left out.
-inline std::vector<std::string> withoutOneSync(const std::string& text) {
+inline std::vector<Mutant> withoutOneSync(const std::string& text) {
   static const std::regex sync(
       R"(svod_(barrier\(\)|cp_wait\(\d+\)|cp_commit\(\)|fence_async\(\)|wgmma_(fence|commit|wait)\([^)]*\)|)"
       R"(mbar_(init|expect|wait)\([^)]*\));)");
-  std::vector<std::string> all;
-  for (std::sregex_iterator at(text.begin(), text.end(), sync), end; at != end; ++at)
-    all.push_back(
-        std::string(text).replace(static_cast<size_t>(at->position()), static_cast<size_t>(at->length()), ";"));
+  std::vector<Mutant> all;
+  for (std::sregex_iterator at(text.begin(), text.end(), sync), end; at != end; ++at) {
+    const auto first = static_cast<size_t>(at->position());
+    const auto line = std::count(text.begin(), text.begin() + at->position(), '\n') + 1;
+    all.push_back({std::string(text).replace(first, static_cast<size_t>(at->length()), ";"),
+                   at->str() + " of line " + std::to_string(line)});
+  }
   return all;
 }
 
@@ -77,9 +85,9 @@ inline int checkPlanted(Model& model, const std::string& opts, const std::string
     for (Delay delay : kDelays) {
       INFO("delay " << static_cast<int>(delay) << "\n" << kernel.source);
       CHECK(faultOf(kernel.desc, kernel.source, delay) == "");
-      for (const std::string& text : withoutOneSync(kernel.source)) {
+      for (const auto& [text, without] : withoutOneSync(kernel.source)) {
         ++planted;
-        INFO(text);
+        INFO("without " << without);
         CHECK(faultOf(kernel.desc, text, delay) != "");
       }
     }
