@@ -162,30 +162,56 @@ bool holdRowsInGroups(Chooser& c) {
   return true;
 }
 
-bool transposeInTiles(Chooser& c) {
-  constexpr int64_t kSide = 32, kRun = 4;
+namespace {
+
+/// Of a transpose: the loops along which its operand and its result are contiguous, and what lies there.
+struct Turned {
   const Access *load = nullptr, *store = nullptr;
   UOp along, across;
-  for (const Access& s : c.facts().accesses)
-    for (const Axis& b : c.facts().axes)
-      if (s.isStore && b.nest == Nest::Output && strideOf(s, b.range) == 1) store = &s, across = b.range;
-  for (const Access& l : c.facts().accesses)
-    for (const Axis& a : c.facts().axes)
-      if (store && !l.isStore && l.slot && a.range != across && a.nest == Nest::Output && strideOf(l, a.range) == 1 &&
-          l.address.dependsOn(across))
-        load = &l, along = a.range;
-  if (!load || maxExtent(along) < kSide || maxExtent(across) < kSide) return false;
+};
+
+Turned turnedIn(const KernelFacts& kernel) {
+  Turned t;
+  for (const Access& s : kernel.accesses)
+    for (const Axis& b : kernel.axes)
+      if (s.isStore && b.nest == Nest::Output && strideOf(s, b.range) == 1) t.store = &s, t.across = b.range;
+  for (const Access& l : kernel.accesses)
+    for (const Axis& a : kernel.axes)
+      if (t.store && !l.isStore && l.slot && a.range != t.across && a.nest == Nest::Output &&
+          strideOf(l, a.range) == 1 && l.address.dependsOn(t.across))
+        t.load = &l, t.along = a.range;
+  return t;
+}
+
+int64_t bytesOf(const Access& a) { return byteSize(a.node.src(0).dtype()); }
+
+/// Elements of a row of a tile that is a line of memory, or as many as the loop has; fewer where tiles would be few.
+constexpr int64_t kLeastSide = 32, kLineBytes = 128;
+int64_t sideOf(UOp loop, int64_t bytes, bool isSmall) {
+  return isSmall ? kLeastSide
+                 : std::clamp(kLineBytes / bytes, kLeastSide, std::max(kLeastSide, powerBelow(maxExtent(loop))));
+}
+
+}  // namespace
+
+bool transposeInTiles(Chooser& c) {
+  const auto [load, store, along, across] = turnedIn(c.facts());
+  if (!load || maxExtent(along) < kLeastSide || maxExtent(across) < kLeastSide) return false;
   const uint32_t slot = *load->slot;
-  const uint32_t a = c.constantTile(idOf(along), kSide, "a square"),
-                 b = c.constantTile(idOf(across), kSide, "a square"),
-                 run = c.innerOfTile(b, kRun, "neighbours of the result");
+  const int64_t area = sideOf(along, bytesOf(*load), false) * sideOf(across, bytesOf(*store), false);
+  const bool isSmall = storageOf(store->node.src(0)).maxNumel() < area * c.caps.workers;
+  const int64_t rows = sideOf(along, bytesOf(*load), isSmall), columns = sideOf(across, bytesOf(*store), isSmall),
+                together = std::min<int64_t>(columns, kAccessBytes / bytesOf(*store));
+  const uint32_t a = c.constantTile(idOf(along), rows, "a line of the operand"),
+                 b = c.constantTile(idOf(across), columns, "a line of the result"),
+                 run = c.innerOfTile(b, together, "neighbours of the result");
   std::vector<AxisRef> order;
   for (const Axis& axis : c.facts().axes)
     if (axis.nest == Nest::Output && !std::ranges::count(std::array{a, b, run}, idOf(axis.range)))
       order.push_back(c.numberOf(idOf(axis.range)));
   for (uint32_t loop : {a, b, run}) order.push_back(c.numberOf(loop));
   if (!std::ranges::is_sorted(order, {}, &AxisRef::number) &&
-      !c.apply(OptKind::Order, AxisList{order}, "squares inside of the grid"))
+      !c.apply(OptKind::Order, AxisList{order}, "tiles inside of the grid"))
     return false;
   // Rows that lanes side by side read follow each other: swizzled, their banks differ.
   if (!c.apply(OptKind::Pack, PackArgs{slot, {c.numberOf(run), c.numberOf(b), c.numberOf(a)}},
@@ -193,12 +219,12 @@ bool transposeInTiles(Chooser& c) {
     return false;
   const uint32_t first = idOf(c.madeCopy(c.range(run)));
   const UOp fill = c.facts().closersOf(c.range(first))[0];
-  c.apply(OptKind::Swizzle, first, kSide * byteSize(fill.dtype()), "columns in different banks");
+  c.apply(OptKind::Swizzle, first, rows * byteSize(fill.dtype()), "columns in different banks");
   for (int64_t width = kAccessBytes / byteSize(fill.dtype()); width >= 1; width /= 2)
     if (c.apply(OptKind::Spread, first, width, "all threads copy")) break;
-  const int64_t pieces = kSide / kRun, rows = std::min<int64_t>(kSide, c.caps.maxLocal / pieces);
-  if (!c.apply(OptKind::Upcast, run, kRun, "neighbours are written at once") ||
-      !c.apply(OptKind::Local, a, rows, "rows of a square") ||
+  const int64_t pieces = columns / together, below = std::min({rows, most(c) / pieces, c.caps.maxLocal / pieces});
+  if (!c.apply(OptKind::Upcast, run, together, "neighbours are written at once") ||
+      !c.apply(OptKind::Local, a, below, "rows of a tile") ||
       !c.apply(OptKind::Local, b, pieces, "and by neighbouring threads"))
     return false;
   if (maxExtent(c.range(a)) > 1) c.apply(OptKind::Upcast, a, maxExtent(c.range(a)), "several loads under way");

@@ -98,8 +98,8 @@ constexpr Strategy kStrategies[] = {
      "more of few columns",
      On::Gpu, LoopOrder::Free, sweepsColumns, reduceColumns},
     {"squares",
-     "transposes on a GPU: squares of 32 x 32 through shared memory, read along one axis and written along the "
-     "other",
+     "transposes on a GPU: tiles whose rows are lines of 128 bytes in memory go through shared memory, read along one "
+     "axis and written along the other in pieces of 16 bytes; of 32 x 32 where they would be few",
      On::Gpu, LoopOrder::Free, transposes, transposeInTiles},
     {"grid-streams",
      "results that do not depend on each other, and short sums, on a GPU: vectors of 16 bytes, neighbours a workgroup, "

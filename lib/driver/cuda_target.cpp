@@ -5,6 +5,7 @@
 #include "driver/compile.h"
 #include "driver/to_expr.h"
 #include "ir/bulk_tensor.h"
+#include "machine/occupancy.h"
 #include "plan/image_archive.h"
 #include "plan/image_rule.h"
 #include "support/suggest.h"
@@ -73,6 +74,27 @@ Status checkShared(const CompiledKernel& kernel, const GpuTarget& gpu, uint64_t 
               "a workgroup would need " + std::to_string(bytes) + " bytes of shared memory, and " + gpu.name +
                   " gives it " + std::to_string(gpu.sharedBytes),
               "--opts with smaller tiles or fewer stages needs less; --cuda-arch of another GPU may give more");
+}
+
+/// Machine code for as many workgroups of one unit as the compiler finds registers for. Where an eighth of them keeps
+/// one more workgroup out, it is asked to do without these, and may, unless something is spilled then.
+Result<GpuCode> compileFor(const std::string& arch, const CompiledKernel& kernel, std::string_view text,
+                           const Nvrtc& nvrtc) {
+  const Grid& grid = *kernel.desc.grid;
+  const GpuTarget gpu = *gpuFor(arch);
+  const auto groupsOf = [&](const GpuCode& code, int64_t registers) {
+    const auto threads = static_cast<int64_t>(grid.threads[0] * grid.threads[1] * grid.threads[2]);
+    const auto shared = static_cast<int64_t>(grid.sharedBytes + code.sharedBytes);
+    return occupancyOf(gpu, {registers, shared, threads}).groups;
+  };
+  const std::string source = std::string(cudaPrelude()) + std::string(text);
+  SVOD_TRY(GpuCode code, nvrtc.compile(kernel.name, source, arch));
+  const int64_t groups = groupsOf(code, code.registers), more = groupsOf(code, code.registers - code.registers / 8);
+  if (code.registers == 0 || more <= groups) return code;
+  const std::string asked = "#define SVOD_GROUPS " + std::to_string(more) + "\n";
+  SVOD_TRY(GpuCode tight, nvrtc.compile(kernel.name, asked + source, arch));
+  const bool isWorse = tight.spillBytes > code.spillBytes || tight.stackBytes > code.stackBytes;
+  return isWorse || groupsOf(tight, tight.registers) <= groups ? code : tight;
 }
 
 /// What the runtime is told of a node tensor_map.
@@ -149,7 +171,7 @@ Status emitKernel(CompiledKernel& kernel, const CompileOptions& options) {
     GpuCode code;
     code.bytes = printed.text;
     if (options.nvrtc) {
-      SVOD_TRY(code, options.nvrtc->compile(kernel.name, std::string(cudaPrelude()) + printed.text, arch));
+      SVOD_TRY(code, compileFor(arch, kernel, printed.text, *options.nvrtc));
     }
     SVOD_CHECK(checkShared(kernel, gpu, code.sharedBytes));
     grid.images.push_back({static_cast<FileId>(grid.images.size()), code.registers, code.sharedBytes});

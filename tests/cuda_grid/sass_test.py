@@ -112,6 +112,18 @@ class Sass(ToolTest):
         for graph in graphs:
             self.check_kernels(graph, sorted({KNOWN[0], KNOWN[-1]}), 3)
 
+    @needs_nvrtc
+    def test_registers_leave_room_for_the_workgroups_that_products_of_single_lanes_count_on(self):
+        for arch in (arch for arch in ("sm_80", "sm_90a") if arch in KNOWN):
+            done = self.svodc("inspect", BARS, "--kernels", "--json", "--target", "cuda", "--cuda-arch", arch)
+            kernels = json.loads(done.stdout)["kernels"]["details"]
+            lanes = [kernel for kernel in kernels if kernel["strategy"] == "lane-tiles"]
+            self.assertEqual(len(lanes), 3)
+            for kernel in lanes:
+                with self.subTest(kernel=kernel["name"], arch=arch):
+                    self.assertGreaterEqual(kernel["units"][0]["groups"], 2)
+                    self.assertEqual(kernel["units"][0]["spillBytes"], 0)
+
     @needs_nvdisasm
     def test_loops_touch_no_local_memory_and_no_fence_of_the_gpu(self):
         plan = self.folder / "plan"
@@ -130,7 +142,7 @@ class Sass(ToolTest):
     def test_accesses_touch_no_sector_and_no_bank_in_vain(self):
         done = self.svodc("inspect", BARS, "--kernels", "--json", "--target", "cuda", "--nvrtc", "none")
         kernels = json.loads(done.stdout)["kernels"]["details"]
-        self.assertEqual(len(kernels), 16)
+        self.assertEqual(len(kernels), 18)
         for kernel in kernels:
             self.assertGreater(len(kernel["accesses"]), 0, kernel["name"])
             for access in kernel["accesses"]:
@@ -165,6 +177,8 @@ class Sass(ToolTest):
                         self.assertTrue(all(".128" in i for i in moves), moves)
                         self.assertGreaterEqual(counts(names[:names.index("FFMA") if "FFMA" in names else names.index("FMUL")], "LDG"), 4)
                         self.assertLessEqual(len(names) / len(moves), 20)
+                    elif label == "turned":
+                        self.assertTrue(all(".128" in i for i in names if i.startswith(("LDG", "STG"))), names)
                     elif label in ("rows", "norm"):
                         self.assertTrue(all(".128" in i for i in names if i.startswith(("LDG", "STG"))), names)
                         self.assertLessEqual(counts(names, "SHFL"), 2 * (5 + 3))  # two reduced values: of a warp, and of warps

@@ -15,7 +15,10 @@ typedef unsigned long long uint64_t;
 #define INT32_MIN (-0x7fffffff - 1)
 #define SVOD_FN static __device__ __forceinline__
 #define SVOD_RESTRICT __restrict__
-#define SVOD_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
+#ifndef SVOD_GROUPS  // workgroups of one unit that registers are left for
+#define SVOD_GROUPS 1
+#endif
+#define SVOD_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, SVOD_GROUPS)
 #define SVOD_TEXT(x) #x
 #define SVOD_ROUNDS(n) _Pragma(SVOD_TEXT(unroll n))  // how often the loop behind it is written out
 #define SVOD_SHARED(bytes) extern __shared__ __align__(1024) unsigned char svod_shared[]
