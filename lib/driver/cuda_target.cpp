@@ -92,9 +92,10 @@ Result<GpuCode> compileFor(const std::string& arch, const CompiledKernel& kernel
   const int64_t groups = groupsOf(code, code.registers), more = groupsOf(code, code.registers - code.registers / 8);
   if (code.registers == 0 || more <= groups) return code;
   const std::string asked = "#define SVOD_GROUPS " + std::to_string(more) + "\n";
-  SVOD_TRY(GpuCode tight, nvrtc.compile(kernel.name, asked + source, arch));
-  const bool isWorse = tight.spillBytes > code.spillBytes || tight.stackBytes > code.stackBytes;
-  return isWorse || groupsOf(tight, tight.registers) <= groups ? code : tight;
+  const Result<GpuCode> tight = nvrtc.compile(kernel.name, asked + source, arch);  // some instructions need them all
+  const bool isBetter = tight && tight->spillBytes <= code.spillBytes && tight->stackBytes <= code.stackBytes &&
+                        groupsOf(*tight, tight->registers) > groups;
+  return isBetter ? *tight : code;
 }
 
 /// What the runtime is told of a node tensor_map.

@@ -124,6 +124,17 @@ class Sass(ToolTest):
                     self.assertGreaterEqual(kernel["units"][0]["groups"], 2)
                     self.assertEqual(kernel["units"][0]["spillBytes"], 0)
 
+    @unittest.skipUnless("sm_90a" in KNOWN, "NVRTC is not on this machine, or has no code for sm_90a")
+    def test_products_that_need_all_of_their_registers_keep_them(self):
+        graph = "svod 1\ninput a: bf16[512, 512]\ninput b: bf16[512, 512]\noutput y = matmul(a, b)\n"
+        done = self.svodc("inspect", "-", "--kernels", "--json", "--target", "cuda", "--cuda-arch", "sm_90a", "--opts", f"y={self.TWO_STAGES}", stdin=graph)
+        unit = json.loads(done.stdout)["kernels"]["details"][0]["units"][0]
+        self.assertEqual((unit["groups"], unit["spillBytes"]), (2, 0))  # with 80 registers, three, ptxas refuses the product
+
+    TWO_STAGES = ("tile(n0,128) tile(n1,128) order(n0.o,n1.o,n0.i,n1.i) tile(k0,64) pack(1,n0.i,k0.i) swizzle(p1.n0.i,128) bulk(p1.n0.i,2) "
+                  "tile(n1.i,64) pack(2,n1.i.o,k0.i,n1.i.i) swizzle(p2.n1.i.o,128) bulk(p2.n1.i.o,2) merge(n1.i.o,n1.i.i) "
+                  "tc(4,n0.i,n1.i.o+n1.i.i,k0.i) local(n0.i,2) unroll(k0.i,4) global(n0.o,n1.o)")
+
     @needs_nvdisasm
     def test_loops_touch_no_local_memory_and_no_fence_of_the_gpu(self):
         plan = self.folder / "plan"
