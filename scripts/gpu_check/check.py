@@ -68,7 +68,7 @@ STEPS = [
     Step("values", 150, lambda run: run.python("values.py", run.plans / "cases", run.work / "values.json", *run.on_driver), lines=20),
     *(Step(tool, 45, lambda run, tool=tool: run.sanitizer(tool), "compute-sanitizer") for tool in ("memcheck", "racecheck", "synccheck")),
     Step("times", 170, lambda run: run.python("times.py", run.plans / "timed", run.work / "times.json", *run.on_driver), lines=60),
-    Step("counters", 60, lambda run: run.counters(), "ncu", lines=12),
+    Step("counters", 75, lambda run: run.counters(), "ncu", lines=12),
 ]
 
 
@@ -84,7 +84,7 @@ def perform(run, step):
             status = "right" if code == 0 else f"wrong ({code})"
         except subprocess.TimeoutExpired:
             status = f"took more than {step.limit} s"
-    text = log.read_text(errors="replace").rstrip()
+    text = re.sub(r", GPU-[0-9a-f-]+", "", log.read_text(errors="replace")).rstrip()
     return {"status": status, "seconds": round(time.monotonic() - begin, 1), "output": text[-6000:]}
 
 

@@ -45,6 +45,7 @@ class Pack:
         self.out, self.tools, self.grid, self.jobs = flags.out.resolve(), flags.tools.resolve(), flags.grid, flags.jobs
         self.tests = self.tools.parent / "tests"
         self.plans = self.out / "plans"
+        self.onnx = flags.onnx
         self.nvrtc = "none" if flags.grid else flags.nvrtc
         self.seen = defaultdict(set)  # instructions that cases have, by architecture
 
@@ -57,6 +58,9 @@ class Pack:
         for arch in archs:
             if missing := instructions_of(arch) - self.seen[arch]:
                 raise SystemExit(f"no case for {arch} has {', '.join(sorted(missing))}")
+        if self.onnx:
+            for arch in archs:
+                self.bring_onnx(arch)
         if self.grid:
             self.put_on_grid()
         commit = run("git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=12").strip()
@@ -85,6 +89,15 @@ class Pack:
         for case in timed.all_timed(64 if self.grid else 1):
             yield lambda case=case: self.compile(arch, f"timed/{case.name}", case.graph)
 
+    def bring_onnx(self, arch):
+        """The published cases of tier 1, where their archive is there: a plan for this machine says what comes out of each."""
+        words = f"{sys.executable} {ROOT / 'scripts/gpu_check/onnx_case.py'}"
+        command = [ROOT / "scripts/onnx_conformance.sh", "--tier", "1", "--bake-inputs", "shape", f"-j{self.jobs}",
+                   "--svodc", f"{words} compile {self.tools} {arch} {self.nvrtc or '-'} {{model}} {{plan}}",
+                   "--svod-run", f"{words} keep {self.tools} {self.plans / arch / 'cases/onnx'} {{plan}} {{inputs}} --output-dir {{outdir}}"]
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"SVOD_BIN_DIR": str(self.tools)})
+        print(done.stdout.strip().split("\n")[-1])
+
     def compile(self, arch, name, graph):
         plan = self.plans / arch / name
         plan.parent.mkdir(parents=True, exist_ok=True)
@@ -107,6 +120,7 @@ def main():
     parser.add_argument("--grid", action="store_true", help="for the driver and grid of the tests, in build/gpu-pack-grid")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="build/gpu-pack")
     parser.add_argument("--tools", type=Path, default=ROOT / "build/test/bin", metavar="FOLDER", help="where svodc and svod-run are (build/test/bin)")
+    parser.add_argument("--onnx", action="store_true", help="with the published ONNX cases, where their archive is there")
     parser.add_argument("--archs", default="sm_90a,sm_80", metavar="LIST")
     parser.add_argument("--nvrtc", default="", metavar="FILE", help="the library, where svodc does not find it")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N")
