@@ -146,8 +146,14 @@ Result<Machine> machine(std::string_view, std::string_view archs) {
 
 Caps caps(const Machine& machine, Numerics numerics) { return capsOf(gpuOf(machine), numerics); }
 
-LegalizeOptions legal(const Machine&, Numerics numerics) {
-  return {.numerics = numerics, .fma = true, .nativeF16 = true, .narrowIndex = true};
+LegalizeOptions legal(const Machine& machine, Numerics numerics) {
+  const GpuTarget& gpu = gpuOf(machine);
+  return {.numerics = numerics,
+          .fma = true,
+          .nativeF16 = true,
+          .narrowIndex = true,
+          .gpuFamily = gpu.family,
+          .gpuGeneration = gpu.generation};
 }
 
 Status emitKernel(CompiledKernel& kernel, const CompileOptions& options) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "interp/storage.h"
+#include "ir/gpu_op.h"
 #include "ir/text.h"
 
 namespace svod {
@@ -38,7 +39,7 @@ class KernelInterpreter {
     std::vector<UOp> specials;
     for (UOp n : toposort(sink_)) {
       if (n.op() == Op::Special) specials.push_back(n);
-      if (n.op() == Op::Barrier || n.op() == Op::Wmma || n.op() == Op::Gpu)
+      if (n.op() == Op::Barrier || n.op() == Op::Wmma || (n.op() == Op::Gpu && !isGpuOfLane(n)))
         return fail(Diag::Unsupported, std::string(toText(n.op())) + " needs threads in lock step",
                     "linearize the kernel and interpret that");
     }

@@ -2,22 +2,26 @@
 
 #include <algorithm>
 
+#include "ir/gpu_op.h"
+
 namespace svod {
 
 namespace {
 
-LaneValues elementwise(Op op, DType dtype, std::span<const LaneValues* const> in) {
+/// `eval` gives a lane of the result for those of the operands.
+template <class Eval>
+LaneValues laneByLane(std::span<const LaneValues* const> in, Eval eval) {
   Scalar operands[3];
   size_t width = 0;
   for (size_t k = 0; k < in.size(); ++k) {
     operands[k] = in[k]->first;
     if (in[k]->isVector()) width = std::max(width, in[k]->vector.size());
   }
-  if (width == 0) return LaneValues(evalScalar(op, dtype, std::span(operands, in.size())));
+  if (width == 0) return LaneValues(eval(std::span(operands, in.size())));
   std::vector<Scalar> out(width);
   for (size_t i = 0; i < width; ++i) {
     for (size_t k = 0; k < in.size(); ++k) operands[k] = (*in[k])[i];
-    out[i] = evalScalar(op, dtype, std::span(operands, in.size()));
+    out[i] = eval(std::span(operands, in.size()));
   }
   return LaneValues(std::move(out));
 }
@@ -59,7 +63,7 @@ LaneValues rampOf(UOp node, const LaneValues& base) {
 bool hasEvalLanes(UOp node) {
   Op op = node.op();
   return isElementwise(op) || op == Op::Const || op == Op::Stack || op == Op::Ramp || op == Op::Lane || op == Op::Dot ||
-         (op == Op::Reduce && node.srcCount() == 1);
+         (op == Op::Reduce && node.srcCount() == 1) || isGpuOfLane(node);
 }
 
 LaneValues evalLanes(UOp node, std::span<const LaneValues* const> in) {
@@ -74,13 +78,14 @@ LaneValues evalLanes(UOp node, std::span<const LaneValues* const> in) {
       for (const LaneValues* l : in) lanes.push_back(l->first);
       return LaneValues(std::move(lanes));
     }
-    default: return elementwise(node.op(), node.dtype(), in);
+    case Op::Gpu: return laneByLane(in, [&](std::span<const Scalar> x) { return evalGpu(gpuOpOf(node), x); });
+    default: return laneByLane(in, [&](std::span<const Scalar> x) { return evalScalar(node.op(), node.dtype(), x); });
   }
 }
 
 LaneValues combine(Op op, DType dtype, const LaneValues& a, const LaneValues& b) {
   const LaneValues* operands[] = {&a, &b};
-  return elementwise(op, dtype, operands);
+  return laneByLane(operands, [&](std::span<const Scalar> x) { return evalScalar(op, dtype, x); });
 }
 
 }  // namespace svod

@@ -18,7 +18,7 @@ Result<UOp> Thread::runToMeeting() {
   isWaiting_ = false;
   while (at_ < program_.kernel.ops.size()) {
     UOp u = program_.kernel.ops[at_];
-    const bool isOfWarp = u.op() == Op::Gpu && gpuOpOf(u).scope != GpuScope::Thread;
+    const bool isOfWarp = u.op() == Op::Gpu && gpuOpOf(u).isOfMany();
     if (u.op() == Op::Barrier || u.op() == Op::Wmma || isOfWarp) return u;
     if (waitsForPhase(u)) {
       SVOD_TRY(const Address bar, address(u.src(0)));

@@ -19,6 +19,8 @@ consteval GpuOperandKind kindOf(std::string_view text) {
   if (text == "list") return GpuOperandKind::List;
   if (text == "map") return GpuOperandKind::Map;
   if (text == "gate") return GpuOperandKind::Gate;
+  if (text == "f32") return GpuOperandKind::Single;
+  if (text == "u8") return GpuOperandKind::Byte;
   throw "a kind of operand that does not exist";
 }
 
@@ -66,6 +68,11 @@ bool hasGpuOp(std::string_view name, GpuFamily family, int generation) {
   const GpuOpInfo* found = findGpuOp(name);
   const int since = !found ? 0 : family == GpuFamily::Cuda ? found->cuda : found->metal;
   return since > 0 && generation >= since;
+}
+
+bool isGpuOfLane(UOp node) {
+  const GpuOpInfo* row = node.op() == Op::Gpu ? findGpuOp(node.argAs<NameArg>().name) : nullptr;
+  return row != nullptr && row->isOfLane();
 }
 
 const GpuOpInfo& gpuOpOf(UOp node) { return *findGpuOp(node.argAs<NameArg>().name); }

@@ -12,10 +12,11 @@
 
 namespace svod {
 
-/// Who must pass an instruction together.
-enum class GpuScope : uint8_t { Thread, Warp, Warpgroup };
-enum class GpuResult : uint8_t { Nothing, Same, Flag, Words2, Words4 };
-enum class GpuOperandKind : uint8_t { Value, Shared, Global, Registers, Bool, Const, List, Map, Gate };
+/// Who must pass an instruction together. What is of a lane computes with each lane of its operands alone, as
+/// elementwise ops do, and changes nothing.
+enum class GpuScope : uint8_t { Lane, Thread, Warp, Warpgroup };
+enum class GpuResult : uint8_t { Nothing, Same, Flag, Words2, Words4, Single, Half, Byte };
+enum class GpuOperandKind : uint8_t { Value, Shared, Global, Registers, Bool, Const, List, Map, Gate, Single, Byte };
 /// Copies, and products of warpgroups, are under way from where they are issued to a wait that covers the group they
 /// were committed to.
 enum GpuEffect : uint16_t {
@@ -50,6 +51,8 @@ struct GpuOpInfo {
 
   bool does(GpuEffect effect) const { return (effects & effect) != 0; }
   int words() const { return result == GpuResult::Words2 ? 2 : result == GpuResult::Words4 ? 4 : 0; }
+  bool isOfLane() const { return scope == GpuScope::Lane; }
+  bool isOfMany() const { return scope == GpuScope::Warp || scope == GpuScope::Warpgroup; }
 };
 
 inline constexpr int kWarpLanes = 32, kWarpgroupLanes = 128;
@@ -63,6 +66,11 @@ bool hasGpuOp(std::string_view name, GpuFamily family, int generation);
 
 /// Of a node whose name stands in the table.
 const GpuOpInfo& gpuOpOf(UOp node);
+/// Whether a node is an instruction that computes lane by lane.
+bool isGpuOfLane(UOp node);
+/// What such an instruction gives for one lane: the exact value, rounded once, where the hardware's is within some
+/// units of the last place.
+Scalar evalGpu(const GpuOpInfo& row, std::span<const Scalar> operands);
 /// Those of its sources that are operands, none where the table has no such name; what it comes after stands behind.
 std::span<const UOp> operandsOf(UOp node);
 /// Whether threads wait for each other, or for copies, or give copies a group: such a node keeps its place in a loop.

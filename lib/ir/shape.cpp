@@ -35,8 +35,9 @@ std::vector<UOp> reducedShape(std::span<const UOp> src, const ReduceArg& arg) {
   return dims;
 }
 
-std::vector<UOp> gpuShape(Graph& g, const NameArg& arg) {
+std::vector<UOp> gpuShape(Graph& g, std::span<const UOp> src, const NameArg& arg) {
   const GpuOpInfo* row = findGpuOp(arg.name);
+  if (row != nullptr && row->isOfLane()) return broadcastShape(src);
   return row != nullptr && row->words() > 0 ? std::vector<UOp>{g.index(row->words())} : std::vector<UOp>{};
 }
 
@@ -73,7 +74,7 @@ std::vector<UOp> inferShape(Graph& g, Op op, std::span<const UOp> src, const Arg
     case Op::Ramp: return {g.index(std::get<SlotArg>(arg).slot)};
     case Op::Dot:
     case Op::Wmma: return toVector(src[2].shape());
-    case Op::Gpu: return gpuShape(g, std::get<NameArg>(arg));
+    case Op::Gpu: return gpuShape(g, src, std::get<NameArg>(arg));
     default: return {};
   }
 }

@@ -43,6 +43,8 @@ std::string checkOperand(UOp u, const GpuOperand& operand) {
       return u.op() == Op::Stack && u.lanes() <= kTensorDims && isCount(u.dtype()) ? "" : name + " is 2 to 5 integers";
     case GpuOperandKind::Map:
       return u.op() == Op::Gpu && u.argAs<NameArg>().name == "tensor_map" ? "" : name + " is a tensor map";
+    case GpuOperandKind::Single: return u.dtype() == DType::F32 ? "" : name + " is f32";
+    case GpuOperandKind::Byte: return u.dtype() == DType::U8 ? "" : name + " is u8";
     case GpuOperandKind::Const: return u.isConst() && u.constInt() >= 0 ? "" : name + " is a constant, 0 or more";
   }
   return {};
@@ -51,10 +53,13 @@ std::string checkOperand(UOp u, const GpuOperand& operand) {
 bool comesBefore(UOp u) { return u.dtype() == DType::Void || u.op() == Op::Range; }
 
 std::string checkResult(const NodeView& n, const GpuOpInfo& row) {
-  const DType wanted = row.result == GpuResult::Nothing ? DType::Void
-                       : row.result == GpuResult::Same  ? n.src[0].dtype()
-                       : row.result == GpuResult::Flag  ? DType::Bool
-                                                        : DType::U32;
+  const DType wanted = row.result == GpuResult::Nothing  ? DType::Void
+                       : row.result == GpuResult::Same   ? n.src[0].dtype()
+                       : row.result == GpuResult::Flag   ? DType::Bool
+                       : row.result == GpuResult::Single ? DType::F32
+                       : row.result == GpuResult::Half   ? DType::U16
+                       : row.result == GpuResult::Byte   ? DType::U8
+                                                         : DType::U32;
   return n.dtype == wanted ? "" : "yields " + std::string(toText(wanted == DType::Void ? DType::Void : wanted));
 }
 
@@ -153,7 +158,7 @@ bool meets(Op op) { return op == Op::Barrier || op == Op::Wmma || op == Op::Gpu;
 std::string checkUniformLoops(const NodeView& n) {
   if (n.op == Op::Gpu) {
     const GpuOpInfo* row = findGpuOp(std::get<NameArg>(n.arg).name);
-    if (!row || row->scope == GpuScope::Thread) return {};
+    if (!row || !row->isOfMany()) return {};
   }
   for (UOp s : n.src)
     for (UOp r : s.ranges()) {

@@ -1,13 +1,18 @@
 #include "lower/decompose.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
+
+#include "ir/gpu_op.h"
 
 namespace svod {
 
 namespace {
 
 bool isBool(DType d) { return d == DType::Bool; }
+bool isSingle(DType d) { return d == DType::F32; }
 bool isAnyFloat(DType d) { return isFloat(d); }
 bool isAnyInt(DType d) { return isInt(d); }
 bool isAny(DType) { return true; }
@@ -45,6 +50,8 @@ constexpr Decomposition kDecompositions[] = {
     {"cast", "to bool as x != 0; float to integer saturates, NaN gives 0", Op::Cast, isAny, decomposeCast},
     {"float-max", "compare and select, NaN wins", Op::Max, isAnyFloat, decomposeFloatMaxMin},
     {"float-min", "compare and select, NaN wins", Op::Min, isAnyFloat, decomposeFloatMaxMin},
+    {"fdiv", "where a GPU may approximate: by a reciprocal, and a step that corrects", Op::Fdiv, isSingle,
+     decomposeFdiv},
     {"recip", "1 / x", Op::Recip, isAnyFloat, decomposeRecip},
     {"trunc", "through integers where the target has no such instruction", Op::Trunc, isAnyFloat, decomposeRounding},
     {"floor", "through integers where the target has no such instruction", Op::Floor, isAnyFloat, decomposeRounding},
@@ -98,7 +105,26 @@ UOp Emitter::make(Op op, DType dtype, std::span<const UOp> src, const Arg& arg) 
     if (row.op != op || src.empty() || !row.applies(src[0].dtype())) continue;
     if (UOp result = row.run(*this, {op, dtype, src, arg})) return result;
   }
-  return graph.make(op, dtype, src, arg);
+  UOp result = graph.make(op, dtype, src, arg);
+  if (op == Op::Add && dtype == DType::F32) noteSum(result);
+  return result;
+}
+
+bool Emitter::has(std::string_view instruction) const {
+  return hasGpuOp(instruction, options.gpuFamily, options.gpuGeneration);
+}
+
+Emitter::FloatRange Emitter::rangeOf(UOp x) const {
+  if (x.isConst()) return {x.constant().asFloat(), x.constant().asFloat()};
+  const auto known = ranges_.find(x.id());
+  const double infinity = std::numeric_limits<double>::infinity();
+  return known == ranges_.end() ? FloatRange{-infinity, infinity} : known->second;
+}
+
+void Emitter::noteSum(UOp x) {
+  const FloatRange a = rangeOf(x.src(0)), b = rangeOf(x.src(1));
+  if (std::isfinite(a.least + b.least) || std::isfinite(a.most + b.most))
+    noteRange(x, {a.least + b.least, a.most + b.most});
 }
 
 UOp foldLanes(Graph& graph, UOp x, const std::function<UOp(UOp, UOp)>& step) {

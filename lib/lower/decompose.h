@@ -3,6 +3,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 
 #include "ir/graph.h"
 #include "lower/legalize.h"
@@ -38,8 +39,27 @@ class Emitter {
   }
   UOp cast(UOp x, DType to) { return x.dtype() == to ? x : make(Op::Cast, to, {x}); }
 
+  /// Whether the target has an instruction of lanes of gpu_ops.def, and whether one that is no exact function may be
+  /// used.
+  bool has(std::string_view instruction) const;
+  bool mayApproximate(std::string_view instruction) const {
+    return options.numerics != Numerics::Strict && has(instruction);
+  }
+
+  /// What is known of a float that is no NaN.
+  struct FloatRange {
+    double least, most;
+  };
+  void noteRange(UOp x, FloatRange range) { ranges_.insert_or_assign(x.id(), range); }
+  FloatRange rangeOf(UOp x) const;
+
   Graph& graph;
   const LegalizeOptions options;
+
+ private:
+  void noteSum(UOp x);
+
+  std::unordered_map<uint32_t, FloatRange> ranges_;  // by id of the node
 };
 
 /// Folds the lanes of `x` by halving, with one vector op per step; `step` combines two vectors of equal width.
@@ -57,6 +77,7 @@ UOp decomposeIntMulacc(Emitter&, const Call&);
 UOp decomposeCast(Emitter&, const Call&);  // decompose_float.cpp
 UOp decomposeFloatMaxMin(Emitter&, const Call&);
 UOp decomposeRecip(Emitter&, const Call&);
+UOp decomposeFdiv(Emitter&, const Call&);  // decompose_approximate.cpp
 UOp decomposeRounding(Emitter&, const Call&);
 UOp decomposeReduce(Emitter&, const Call&);
 UOp decomposeFmod(Emitter&, const Call&);  // decompose_fmod.cpp

@@ -75,11 +75,23 @@ UOp decomposeExp(Emitter& e, const Call& call) {
   Ex x{&e, call.src[0]};
   const ExpTable& t = tableOf(x.dtype());
   const bool isExp = call.op == Op::Exp;
+  if (x.dtype() == DType::F32 && e.mayApproximate("ex2_approx")) return approximateExp(x, !isExp);
   const auto within = [&](Ex bounded) { return isExp ? expWithin(bounded) : exp2Within(bounded); };
   const double lowest = isExp ? t.lowest : t.lowest2, highest = isExp ? t.highest : t.highest2;
   if (e.options.nativeScaleb) return within(clamp(x, t.farBelow, highest));
   return where(x < lowest, x.num(0), within(clamp(where(x < lowest, x.num(0), x), lowest, highest)));
 }
+
+namespace {
+
+Ex farTanh(Ex twice) {
+  ExpParts parts = expParts(twice);
+  Ex scale = powerOfTwo(parts.n.integer, twice.dtype());
+  return 1.0 - 2.0 / (fma(parts.tail, scale, scale) + 1.0);
+}
+Ex farTanhApproximated(Ex twice) { return fma(approximateReciprocal(approximateExp(twice, false) + 1.0), -2.0, 1.0); }
+
+}  // namespace
 
 // tanh x = 1 - 2 / (e^2x + 1) away from 0, where that would cancel.
 UOp decomposeTanh(Emitter& e, const Call& call) {
@@ -88,9 +100,8 @@ UOp decomposeTanh(Emitter& e, const Call& call) {
   Ex magnitude = abs(x), square = x * x;
   Ex small = fma(magnitude * square, single ? poly(square, kTanhF32) : poly(square, kTanhF64), magnitude);
   double enough = single ? 10 : 20;  // tanh rounds to 1
-  ExpParts parts = expParts(where(enough < magnitude, enough, magnitude) * 2.0);
-  Ex scale = powerOfTwo(parts.n.integer, x.dtype());
-  Ex large = 1.0 - 2.0 / (fma(parts.tail, scale, scale) + 1.0);
+  Ex twice = where(enough < magnitude, enough, magnitude) * 2.0;
+  Ex large = single && e.mayApproximate("ex2_approx") ? farTanhApproximated(twice) : farTanh(twice);
   return copySign(where(magnitude < 0.625, small, large), x);
 }
 

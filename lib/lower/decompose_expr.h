@@ -54,6 +54,13 @@ inline Ex where(Ex c, Ex a, Ex b) { return {c.e, c.e->make(Op::Where, a.dtype(),
 inline Ex where(Ex c, Ex a, double b) { return where(c, a, a.num(b)); }
 inline Ex where(Ex c, double a, Ex b) { return where(c, b.num(a), b); }
 
+/// An instruction of gpu_ops.def that computes lane by lane.
+template <class... More>
+Ex gpu(std::string_view instruction, DType result, Ex x, More... more) {
+  const UOp operands[] = {x.node, more.node...};
+  return {x.e, x.e->graph.make(Op::Gpu, result, operands, NameArg{instruction})};
+}
+
 inline Ex clamp(Ex x, double low, double high) {  // NaN stays
   x = where(x < low, low, x);
   return where(high < x, high, x);

@@ -1,4 +1,6 @@
 // Float ops whose hardware versions differ from ops.def: conversions, max and min, rounding.
+#include <algorithm>
+
 #include "lower/decompose_expr.h"
 
 namespace svod::detail {
@@ -44,6 +46,15 @@ UOp floatToInt(Emitter& e, Ex x, DType to) {
   return where(fits, raw(where(fits, low, 0.0)), largest);
 }
 
+UOp extremumOfGpu(Op op, Ex x, Ex y) {
+  const bool isMax = op == Op::Max;
+  Ex result = gpu(isMax ? "max_nan" : "min_nan", DType::F32, x, y);
+  const Emitter::FloatRange a = x.e->rangeOf(x), b = x.e->rangeOf(y);
+  if (isMax) x.e->noteRange(result, {std::max(a.least, b.least), std::max(a.most, b.most)});
+  if (!isMax) x.e->noteRange(result, {std::min(a.least, b.least), std::min(a.most, b.most)});
+  return result;
+}
+
 }  // namespace
 
 UOp decomposeCast(Emitter& e, const Call& call) {
@@ -58,6 +69,7 @@ UOp decomposeCast(Emitter& e, const Call& call) {
 // select stays off the critical path of an accumulation when x is not the accumulator.
 UOp decomposeFloatMaxMin(Emitter& e, const Call& call) {
   Ex x{&e, call.src[0]}, y{&e, call.src[1]};
+  if (x.dtype() == DType::F32 && e.has("max_nan")) return extremumOfGpu(call.op, x, y);
   if (neverNaN(y) || (!neverNaN(x) && readsAccumulator(x))) std::swap(x, y);
   Ex larger = where(call.op == Op::Max ? y < x : x < y, x, y);
   if (neverNaN(x) || e.options.numerics == Numerics::Fast) return larger;

@@ -14,6 +14,10 @@ ExpParts expParts(Ex x);
 /// x * 2^n rounded once, for |n| within twice the exponent range and x near 1.
 Ex scaleByPowerOfTwo(Ex x, const Rounded& n);
 
+/// e^x or 2^x, and 1 / x for normal numbers up to 2^126, by approximate instructions of a GPU, of an f32.
+Ex approximateExp(Ex x, bool isOfTwo);
+Ex approximateReciprocal(Ex x);
+
 /// x = 2^n (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for positive finite x, subnormals included.
 struct LogParts {
   Ex n, f;  // both floats

@@ -4,6 +4,7 @@
 #pragma once
 #include "ir/graph.h"
 #include "ir/numerics.h"
+#include "support/gpu_family.h"
 
 namespace svod {
 
@@ -15,6 +16,8 @@ struct LegalizeOptions {
   bool nativeScaleb = false;  // Scaleb is an instruction
   bool nativeRound = true;    // Trunc, Floor, Ceil and Round are instructions
   bool narrowIndex = false;   // Index becomes i32 where its interval fits, else i64
+  GpuFamily gpuFamily = GpuFamily::Cuda;
+  int gpuGeneration = 0;  // instructions of lanes in gpu_ops.def are those of it; 0: there are none
 };
 
 /// Lowered-stage graph in, Lowered-stage graph out. Cannot fail: every op has a lowering.

@@ -60,9 +60,31 @@ Ex encodePower(Ex x, const SmallFormat& f) {
   return cast(where(x != x, f.nan, where(magnitude < kFirstNormal, subnormal, normal)), DType::U8);
 }
 
+// The instruction that makes bits of an f32, or gives the value of bits; none where there is none, or the target lacks
+// it.
+std::string_view encoderOf(DType format, const Emitter& e) {
+  const std::string_view name = format == DType::BF16     ? "f32_bf16"
+                                : format == DType::F8E4M3 ? "f32_f8e4m3"
+                                : format == DType::F8E5M2 ? "f32_f8e5m2"
+                                                          : "";
+  return e.has(name) ? name : "";
+}
+
+// Infinities stay, where the instruction takes them to the largest number.
+Ex encodeByInstruction(std::string_view instruction, Ex x, const SmallFormat& f, DType format) {
+  Ex bits = gpu(instruction, memoryDType(format), x);
+  if (f.infinity == f.largest) return bits;
+  Ex infinity = where(x < 0, bits.num(f.infinity | 1u << f.signBit), bits.num(f.infinity));
+  return where(abs(x) == x.inf(), infinity, bits);
+}
+
 }  // namespace
 
 Ex decodeFloat(Ex storage, DType format) {
+  if (format == DType::F8E4M3 && storage.e->has("f8e4m3_f32")) return gpu("f8e4m3_f32", DType::F32, storage);
+  // The upper byte of an f16.
+  if (format == DType::F8E5M2 && storage.e->options.nativeF16 && storage.e->options.gpuGeneration > 0)
+    return decodeFloat(cast(storage, DType::U16) << 8, DType::F16);
   if (format == DType::F16 && storage.e->options.nativeF16)
     return {storage.e, storage.e->graph.make(Op::Cast, DType::F32, {bitcast(storage, DType::F16).node})};
   SmallFormat f = formatOf(format);
@@ -90,6 +112,8 @@ Ex encodeFloat(Ex value, DType format) {
     return bitcast(half, DType::U16);
   }
   if (f.specials == Specials::Powers) return encodePower(x, f);
+  if (const std::string_view instruction = encoderOf(format, *x.e); !instruction.empty() && !x.node.isConst())
+    return encodeByInstruction(instruction, x, f, format);
   Ex u = asBits(x);
   if (f.hasF32Exponents()) return cast(where(x != x, f.nan, roundedUp(u, 16) >> 16), DType::U16);
   Ex magnitude = u & 0x7fffffff;
@@ -103,9 +127,11 @@ Ex encodeFloat(Ex value, DType format) {
 }
 
 Ex roundFloat(Ex x, DType format) {
+  if (format == DType::BF16 && x.e->has("round_bf16")) return gpu("round_bf16", DType::F32, x);
   SmallFormat f = formatOf(format);
   bool isPlain = f.specials == Specials::Ieee || f.specials == Specials::OneNan;
-  if (!isPlain || (format == DType::F16 && x.e->options.nativeF16)) return decodeFloat(encodeFloat(x, format), format);
+  if (!isPlain || !encoderOf(format, *x.e).empty() || (format == DType::F16 && x.e->options.nativeF16))
+    return decodeFloat(encodeFloat(x, format), format);
   Ex u = asBits(x);
   uint32_t keep = ~((1u << f.shift) - 1);
   if (f.hasF32Exponents()) return asFloat(where(x != x, 0x7fc00000, roundedUp(u, f.shift) & keep));

@@ -53,5 +53,14 @@ enum SvodMath {
   SvodSqrt,
   SvodSqrtf,
   SvodToHalf,
-  SvodFromHalf
+  SvodFromHalf,
+  SvodExp2,
+  SvodReciprocal,
+  SvodMax,
+  SvodMin,
+  SvodFmaSat,
+  SvodToBf16,
+  SvodToF8e4m3,
+  SvodToF8e5m2,
+  SvodFromF8e4m3
 };

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "cuda_grid/lane_math.h"
 #include "cuda_grid/meet.h"
 #include "support/packed.h"
 
@@ -16,26 +17,6 @@ namespace {
 
 constexpr size_t kMostArguments = 32;
 constexpr uint64_t kAlignment = 1024;  // of the memory of a workgroup
-
-/// The bits of the nearest f16, of the one NaN that a GPU makes, and its value.
-uint16_t toHalf(float x) { return std::isnan(x) ? 0x7fff : std::bit_cast<uint16_t>(static_cast<_Float16>(x)); }
-float fromHalf(uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
-
-double mathOf(void*, int function, double x, double y, double z) {
-  switch (function) {
-    case SvodFma: return std::fma(x, y, z);
-    case SvodFmaf: return std::fma(static_cast<float>(x), static_cast<float>(y), static_cast<float>(z));
-    case SvodTrunc: return std::trunc(x);
-    case SvodFloor: return std::floor(x);
-    case SvodCeil: return std::ceil(x);
-    case SvodRound: return std::nearbyint(x);
-    case SvodSqrt: return std::sqrt(x);
-    case SvodSqrtf: return std::sqrt(static_cast<float>(x));
-    case SvodToHalf: return toHalf(static_cast<float>(x));
-    case SvodFromHalf: return fromHalf(static_cast<uint16_t>(x));
-    default: return 0;
-  }
-}
 
 /// The integer class of arguments has one convention for any number of them: a function ignores those behind its own.
 void callWith(void (*function)(), const std::array<uint64_t, kMostArguments>& a) {

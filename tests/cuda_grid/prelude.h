@@ -42,7 +42,7 @@ SVOD_BITS(int64_t, bits_i64_f64, double)
 SVOD_BITS(double, bits_f64_i64, int64_t)
 SVOD_FN double svod_math(int f, double x, double y, double z) { return svod_calls->math(svod_calls->grid, f, x, y, z); }
 SVOD_FN uint16_t svod_f32_f16(float x) { return (uint16_t)svod_math(SvodToHalf, x, 0, 0); }
-SVOD_FN uint16_t svod_sum_f16(float x) { return svod_f32_f16(x); }
+SVOD_FN float svod_sum(float x) { return x; }
 SVOD_FN float svod_f16_f32(uint16_t x) { return (float)svod_math(SvodFromHalf, x, 0, 0); }
 
 /* -- what CUDA has as built-in functions of C */
@@ -145,6 +145,17 @@ SVOD_FN void svod_cp_wait(int groups) { svod_calls->wait(svod_calls->grid, group
 SVOD_MATRICES(ldmatrix_x2, 2, 0) SVOD_MATRICES(ldmatrix_x2_trans, 2, 1)
 SVOD_MATRICES(ldmatrix_x4, 4, 0) SVOD_MATRICES(ldmatrix_x4_trans, 4, 1)
 
+/* -- what lanes compute alone: approximations are off by as much as they may be */
+SVOD_FN float svod_ex2_approx(float x) { return (float)svod_math(SvodExp2, x, 0, 0); }
+SVOD_FN float svod_rcp_approx(float x) { return (float)svod_math(SvodReciprocal, x, 0, 0); }
+SVOD_FN float svod_max_nan(float a, float b) { return (float)svod_math(SvodMax, a, b, 0); }
+SVOD_FN float svod_min_nan(float a, float b) { return (float)svod_math(SvodMin, a, b, 0); }
+SVOD_FN float svod_fma_sat(float a, float b, float c) { return (float)svod_math(SvodFmaSat, a, b, c); }
+SVOD_FN uint16_t svod_f32_bf16(float x) { return (uint16_t)svod_math(SvodToBf16, x, 0, 0); }
+SVOD_FN float svod_round_bf16(float x) { return bits_u32_f32((uint32_t)svod_f32_bf16(x) << 16); }
+SVOD_FN uint8_t svod_f32_f8e4m3(float x) { return (uint8_t)svod_math(SvodToF8e4m3, x, 0, 0); }
+SVOD_FN uint8_t svod_f32_f8e5m2(float x) { return (uint8_t)svod_math(SvodToF8e5m2, x, 0, 0); }
+SVOD_FN float svod_f8e4m3_f32(uint8_t bits) { return (float)svod_math(SvodFromF8e4m3, bits, 0, 0); }
 /* -- products of warpgroups */
 SVOD_FN void svod_fence_async() { svod_calls->fence(svod_calls->grid); }
 SVOD_FN void svod_wgmma_fence(float* sums, int count) { svod_calls->fenceSums(svod_calls->grid); }

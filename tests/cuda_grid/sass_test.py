@@ -15,6 +15,7 @@ from svodc import SMALL, ToolTest, main, run  # noqa: E402
 
 CORPUS = ROOT / "tests/cuda_grid/corpus.svod"
 BARS = ROOT / "tests/cuda_grid/bars.svod"
+EPILOGUES_OF = ROOT / "tests/cuda_grid/epilogues.svod"
 ARCHS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120"]
 # What a loop of a kernel must not have: local memory, and fences of the whole GPU or system.
 FORBIDDEN = re.compile(r"^(LDL|STL|MEMBAR\.\w+\.(GPU|SYS)|ERRBAR|CCTL\.IVALL|BRA\.U\.ANY)")
@@ -26,6 +27,11 @@ OF_WARPGROUPS = PRODUCTS[:-2]
 STASHED = PRODUCTS[:-1]
 # Rows of theirs begin amid sectors of memory.
 AMID = ("steps", "rest")
+
+
+# Instructions behind the last product of a tile of 128 x 256, counted by hand (docs/cuda.md), and most times as many as there may be.
+EPILOGUES = {"plain": 200, "residual": 648, "curved": 3656, "gated": 2824}
+EPILOGUE_BAR = 1.3
 
 
 def nvdisasm():
@@ -149,6 +155,24 @@ class Sass(ToolTest):
                     seen += 1
                     self.assertEqual([i for i in names_of(loop) if FORBIDDEN.match(i)], [], f"{name} on {arch}")
         self.assertGreater(seen, 4)
+
+    @needs_nvdisasm
+    @unittest.skipUnless("sm_90a" in KNOWN, "NVRTC lacks sm_90a")
+    def test_what_follows_a_product_is_as_short_as_by_hand(self):
+        plan = self.folder / "plan"
+        self.svodc("compile", EPILOGUES_OF, "-o", plan, "--target", "cuda", "--cuda-arch", "sm_90a")
+        seen = set()
+        for name, cubin in cubins((plan / "kernels.sm_90a").read_bytes()).items():
+            rows, labels = instructions(cubin, self.folder / "k.cubin")
+            names, label = names_of(rows), name.split("_")[0]
+            after = [i for i in names[max(i for i, n in enumerate(names) if n.startswith("HGMMA")) + 1:] if i != "NOP"]
+            with self.subTest(kernel=name):
+                seen.add(label)
+                self.assertLessEqual(len(after), EPILOGUE_BAR * EPILOGUES[label])
+                # Conversions in pairs or at their speed; no division that calls a function.
+                self.assertEqual((counts(after, "F2F."), counts(after, "CALL")), (0, 0))
+                self.check_warpgroups(names_of(busiest(rows, labels, "HGMMA")))
+        self.assertEqual(seen, set(EPILOGUES))
 
     def test_accesses_touch_no_sector_and_no_bank_in_vain(self):
         done = self.svodc("inspect", BARS, "--kernels", "--json", "--target", "cuda", "--nvrtc", "none")

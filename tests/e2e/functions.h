@@ -13,6 +13,7 @@ struct Function {
   std::string_view op, attributes;  // of a call: op(x, attributes)
   long double (*exact)(long double);
   double ulp;  // bound in units of the last place of the result, for f32 and f64; small floats are within one unit
+  double onGpu = 0;  // the bound of f32 on GPUs where numerics are not strict, if it is another one
   /// What else may be off, for an operand, in units of the last place of 1; null: nothing.
   double (*absolute)(double) = nullptr;
   bool eitherZero = false;  // of -0 and +0, which come out of max, min and sign

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/gpu_op.h"
 #include "ir/graph.h"
 #include "lower/decompose.h"
 
@@ -34,7 +35,7 @@ class Tape {
       for (int i = 0; i < s.count; ++i) operands[i] = values_[s.src[i]];
       std::span<const Scalar> in(operands, s.count);
       checkDefined(s, in);
-      values_[s.result] = evalScalar(s.op, s.dtype, in);
+      values_[s.result] = s.instruction ? evalGpu(*s.instruction, in) : evalScalar(s.op, s.dtype, in);
     }
     return values_[root_];
   }
@@ -45,11 +46,12 @@ class Tape {
     Op op;
     DType dtype;
     int src[3], count, result;
+    const GpuOpInfo* instruction;  // of lanes of a GPU
   };
 
   void add(UOp n, std::map<uint32_t, int>& position) {
     if (position.count(n.id())) return;
-    Step step{n.op(), n.dtype(), {}, static_cast<int>(n.srcCount()), 0};
+    Step step{n.op(), n.dtype(), {}, static_cast<int>(n.srcCount()), 0, isGpuOfLane(n) ? &gpuOpOf(n) : nullptr};
     if (!n.isConst())
       for (size_t i = 0; i < n.srcCount(); ++i) {
         add(n.src(i), position);
@@ -58,7 +60,8 @@ class Tape {
     step.result = position[n.id()] = static_cast<int>(values_.size());
     values_.push_back(n.isConst() ? n.constant() : Scalar());
     if (n.isConst()) return;
-    if (!isElementwise(n.op())) throw std::runtime_error("not elementwise: " + std::string(toText(n.op())));
+    if (!isElementwise(n.op()) && step.instruction == nullptr)
+      throw std::runtime_error("not elementwise: " + std::string(toText(n.op())));
     steps_.push_back(step);
     nodes_.push_back(n);
   }

@@ -45,12 +45,9 @@ SVOD_FN double bits_i64_f64(int64_t x) { return __longlong_as_double(x); }
 SVOD_FN int64_t bits_f64_i64(double x) { return __double_as_longlong(x); }
 SVOD_FN uint16_t svod_f32_f16(float x) { uint16_t r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(x)); return r; }
 SVOD_FN float svod_f16_f32(uint16_t x) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x)); return r; }
-// Of a sum that products of a warpgroup add to: ptxas makes pairs of conversions as early as it can, and would wait for
-// each product of a loop where they read its sums. They do not read what was multiplied by one.
-SVOD_FN uint16_t svod_sum_f16(float x) {
-  uint16_t r;
-  asm("{ .reg .f32 t; mul.rn.f32 t, %1, 0f3F800000; cvt.rn.f16.f32 %0, t; }" : "=h"(r) : "f"(x));
-  return r; }
+// A sum that products of a warpgroup add to, where it is converted: ptxas makes pairs of conversions as early as it
+// can, and would wait for each product of a loop where they read its sums. They do not read what was multiplied by one.
+SVOD_FN float svod_sum(float x) { float r; asm("mul.rn.f32 %0, %1, 0f3F800000;" : "=f"(r) : "f"(x)); return r; }
 
 // -- memory of the device, and of the workgroup
 #define SVOD_ACCESS(type, name) \
@@ -151,6 +148,36 @@ SVOD_FN void svod_cp_wait(int groups) {
     return r; }
 SVOD_MATRICES2(ldmatrix_x2, "") SVOD_MATRICES2(ldmatrix_x2_trans, ".trans")
 SVOD_MATRICES4(ldmatrix_x4, "") SVOD_MATRICES4(ldmatrix_x4_trans, ".trans")
+// -- what lanes compute alone: architectures that lack an instruction have no kernel that calls it
+#define SVOD_LANE1(name, ptx) \
+  SVOD_FN float svod_##name(float x) { float r; asm(ptx " %0, %1;" : "=f"(r) : "f"(x)); return r; }
+#define SVOD_LANE2(name, ptx) \
+  SVOD_FN float svod_##name(float a, float b) { \
+    float r; \
+    asm(ptx " %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); \
+    return r; }
+SVOD_LANE1(ex2_approx, "ex2.approx.ftz.f32") SVOD_LANE1(rcp_approx, "rcp.approx.ftz.f32")
+SVOD_LANE2(max_nan, "max.NaN.f32") SVOD_LANE2(min_nan, "min.NaN.f32")
+SVOD_FN float svod_fma_sat(float a, float b, float c) {
+  float r;
+  asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(r) : "f"(a), "f"(b), "f"(c));
+  return r; }
+SVOD_FN uint16_t svod_f32_bf16(float x) { uint16_t r; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(x)); return r; }
+// The upper half of a pair, whose lower one is 0.
+SVOD_FN float svod_round_bf16(float x) {
+  uint32_t r;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x), "f"(0.0f));
+  return bits_u32_f32(r); }
+#define SVOD_BYTE(name, ptx) \
+  SVOD_FN uint8_t svod_##name(float x) { \
+    uint16_t r; \
+    asm(ptx " %0, %1, %2;" : "=h"(r) : "f"(0.0f), "f"(x)); \
+    return (uint8_t)r; }
+SVOD_BYTE(f32_f8e4m3, "cvt.rn.satfinite.e4m3x2.f32") SVOD_BYTE(f32_f8e5m2, "cvt.rn.satfinite.e5m2x2.f32")
+SVOD_FN float svod_f8e4m3_f32(uint8_t bits) {
+  uint32_t halves;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"((uint16_t)bits));
+  return svod_f16_f32((uint16_t)halves); }
 // -- products of warpgroups (GROUP_CORE of lib/ir/tensor_cores.def)
 // What is read of sums behind a wait, or written to them before a fence, stays there: to the compiler it changes them.
 SVOD_FN void svod_hold(float* sums, int count) {

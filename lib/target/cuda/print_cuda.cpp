@@ -138,6 +138,7 @@ class CudaPrinter {
       case Op::Wmma: printCall(n, wmmaText(n, body_.values())); return {};
       case Op::Gpu:
         if (isMap(n)) return {};
+        if (gpuOpOf(n).isOfLane()) return printValue(n, body_);
         printCall(n, gpuText(n, body_.values(), threads_));
         return {};
       default: return printValue(n, body_);

@@ -1,3 +1,4 @@
+#include "ir/gpu_op.h"
 #include "target/c/c_dialect.h"
 #include "target/c/op_text.h"
 #include "target/c/value_text.h"
@@ -15,12 +16,25 @@ bool isAwaitedSum(UOp x) {
   return sums && sums.op() == Op::After && sums.src(sums.srcCount() - 1).op() == Op::Gpu;
 }
 
+/// As an operand of a conversion.
+std::string convertible(UOp x, const std::string& text) { return isAwaitedSum(x) ? "svod_sum(" + text + ")" : text; }
+
+/// An instruction of lanes.
+std::string instructionText(UOp n, std::span<const std::string> operands) {
+  const GpuOpInfo& row = gpuOpOf(n);
+  const bool converts = row.result == GpuResult::Half || row.result == GpuResult::Byte;
+  std::string text;
+  for (size_t i = 0; i < operands.size(); ++i)
+    text += (i == 0 ? "" : ", ") + (converts ? convertible(n.src(i), operands[i]) : operands[i]);
+  return "svod_" + std::string(row.name) + "(" + text + ")";
+}
+
 /// f16 is its bits, in memory and in registers.
 std::optional<std::string> halfText(UOp n, const std::string& x) {
   const DType from = n.src(0).dtype(), to = n.dtype();
   if (n.op() == Op::Bitcast && (from == DType::F16 || to == DType::F16)) return x;
   if (n.op() == Op::Cast && to == DType::F16)
-    return "svod_" + (isAwaitedSum(n.src(0)) ? "sum" : std::string(toText(from))) + "_f16(" + x + ")";
+    return "svod_" + std::string(toText(from)) + "_f16(" + convertible(n.src(0), x) + ")";
   if (n.op() == Op::Cast && from == DType::F16) return "svod_f16_" + std::string(toText(to)) + "(" + x + ")";
   return std::nullopt;
 }
@@ -31,6 +45,7 @@ Status printValue(UOp n, KernelBody& body) {
   for (int lane = 0; lane < n.lanes(); ++lane) {
     const std::vector<std::string> operands = body.values().operands(n, lane);
     std::optional<std::string> text = n.srcCount() == 1 ? halfText(n, operands[0]) : std::nullopt;
+    if (n.op() == Op::Gpu) text = instructionText(n, operands);
     if (!text) text = n.op() == Op::Bitcast ? bitcastText(n, operands[0]) : opText(kC11, n, operands);
     if (!text) return missingText(n);
     body.define(n, lane, *text);
