@@ -4,6 +4,7 @@
 
 #include "runtime-cuda/graph.h"
 #include "support/says.h"
+#include "svod/runtime.h"
 
 namespace svod::cuda {
 
@@ -33,7 +34,8 @@ Status CudaDevice::start() {
   hasContext_ = true;
   const Current current(driver_, context_);
   Code code = current.code();
-  if (code == kSuccess) code = driver_.cuStreamCreate(&stream_, kNonBlockingStream);
+  if (code == kSuccess) code = driver_.cuStreamCreate(&own_, kNonBlockingStream);
+  stream_ = own_;
   for (Mark& mark : marks_)
     if (code == kSuccess) code = driver_.cuEventCreate(&mark.event, kEventWithoutTime);
   if (code == kSuccess) code = driver_.cuEventCreate(&others_, kEventWithoutTime);
@@ -41,7 +43,7 @@ Status CudaDevice::start() {
 }
 
 bool CudaDevice::isThere() {
-  if (!isLost_ && endsContext(driver_.cuStreamSynchronize(stream_))) isLost_ = true;
+  if (!isLost_ && endsContext(waitForAll())) isLost_ = true;
   return !isLost_;
 }
 
@@ -55,7 +57,7 @@ CudaDevice::~CudaDevice() {
   {
     const Current current(driver_, context_);
     if (current.code() != kSuccess) return;
-    if (stream_ != nullptr && !isThere()) return;
+    if (own_ != nullptr && !isThere()) return;
     for (const Mark& mark : marks_)
       if (mark.event != nullptr) (void)driver_.cuEventDestroy(mark.event);
     if (others_ != nullptr) (void)driver_.cuEventDestroy(others_);
@@ -63,7 +65,7 @@ CudaDevice::~CudaDevice() {
     for (const auto& [argument, memory] : aligned_)
       if (memory != 0) (void)driver_.cuMemFree(memory);
     for (const Module module : modules_) (void)driver_.cuModuleUnload(module);
-    if (stream_ != nullptr) (void)driver_.cuStreamDestroy(stream_);
+    if (own_ != nullptr) (void)driver_.cuStreamDestroy(own_);
   }
   (void)driver_.cuDevicePrimaryCtxRelease(info_.device);
 }
@@ -155,7 +157,8 @@ void CudaDevice::failed(Code code, uint32_t first, uint32_t last) {
 void CudaDevice::mark(uint32_t first, uint32_t last) {
   Mark& mark = marks_[given_ % marks_.size()];
   mark.ticket = given_, mark.first = first, mark.last = last;
-  if (const Code code = driver_.cuEventRecord(mark.event, stream_); code != kSuccess) failed(code, first, last);
+  if (const Code code = driver_.cuEventRecord(mark.event, stream_); code != kSuccess)
+    mark.ticket = 0, failed(code, first, last);
 }
 
 CudaDevice::Ticket CudaDevice::gave(Code code, uint32_t first, uint32_t last) {
@@ -241,15 +244,54 @@ const CudaDevice::Mark* CudaDevice::markOf(Ticket ticket) const {
   return found;
 }
 
-/// Their usual queue is the default stream: ours does not wait for it by itself.
-void CudaDevice::awaitOthers() {
+Code CudaDevice::waitForAll() const {
+  const Mark* const last = markOf(given_);
+  if (last != nullptr || stream_ != own_) {
+    const Code code = last != nullptr ? driver_.cuEventSynchronize(last->event) : driver_.cuStreamSynchronize(stream_);
+    if (code != kSuccess) return code;
+  }
+  return driver_.cuStreamSynchronize(own_);
+}
+
+/// The new stream waits for the last work in the one before, so that tickets are done in their order.
+Status CudaDevice::useStream(void* stream) {
+  const Stream wanted = stream == SVOD_OWN_STREAM ? own_ : static_cast<Stream>(stream);
   const std::lock_guard lock(mutex_);
-  if (failure_) return;
+  if (wanted == stream_) return {};
+  const Current current(driver_, context_);
+  Context owner = context_;
+  Code code = current.code();
+  if (code == kSuccess && wanted != own_ && driver_.cuStreamGetCtx != nullptr)
+    code = driver_.cuStreamGetCtx(wanted, &owner);
+  if (code == kSuccess && owner != context_)
+    return svod::fail(Diag::InputMismatch, says({"the stream is none of ", nameText(info_)}),
+                      "give a stream of the primary context of this device, as torch and the CUDA runtime make them");
+  const Mark* const last = failure_ ? nullptr : markOf(given_);
+  if (code == kSuccess && last != nullptr) code = driver_.cuStreamWaitEvent(wanted, last->event, 0);
+  if (code != kSuccess) return refused(code, "use the stream");
+  stream_ = wanted;
+  return {};
+}
+
+/// The usual queue of others is the default stream: ours does not wait for it by itself. A stream of the caller's
+/// orders what the caller gives to it.
+Status CudaDevice::beginRun(bool isBound) {
+  const std::lock_guard lock(mutex_);
+  if (failure_ || (stream_ == own_ && !isBound)) return {};
   const Current current(driver_, context_);
   Code code = current.code();
-  if (code == kSuccess) code = driver_.cuEventRecord(others_, nullptr);
-  if (code == kSuccess) code = driver_.cuStreamWaitEvent(stream_, others_, 0);
-  if (code != kSuccess) gave(code, 0, 0);
+  if (stream_ == own_) {
+    if (code == kSuccess) code = driver_.cuEventRecord(others_, nullptr);
+    if (code == kSuccess) code = driver_.cuStreamWaitEvent(stream_, others_, 0);
+    if (code != kSuccess) gave(code, 0, 0);
+    return {};
+  }
+  int capture = 0;
+  if (code == kSuccess && driver_.cuStreamIsCapturing != nullptr) code = driver_.cuStreamIsCapturing(stream_, &capture);
+  if (code != kSuccess) return refused(code, "use the stream");
+  if (capture == 0) return {};
+  return svod::fail(Diag::Unsupported, "the stream is being captured into a graph, and a run cannot be a part of one",
+                    "run the plan outside of the capture: its steps are a graph already");
 }
 
 CudaDevice::Ticket CudaDevice::waitFor(Device& other, Ticket ticket, uint32_t tag) {
@@ -284,11 +326,18 @@ std::optional<Device::Failure> CudaDevice::wait(Ticket ticket) {
   return failure_;
 }
 
+bool CudaDevice::isDone(Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  const Mark* const mark = failure_ || ticket <= done_ ? nullptr : markOf(ticket);
+  if (mark == nullptr) return true;
+  const Current current(driver_, context_);
+  return current.code() != kSuccess || driver_.cuEventQuery(mark->event) != kNotReady;
+}
+
 void CudaDevice::reset() {
   const std::lock_guard lock(mutex_);
   const Current current(driver_, context_);
-  if (const Code code = current.code() != kSuccess ? current.code() : driver_.cuStreamSynchronize(stream_);
-      endsContext(code))
+  if (const Code code = current.code() != kSuccess ? current.code() : waitForAll(); endsContext(code))
     isLost_ = true;
   else
     failure_.reset(), done_ = given_;

@@ -1,5 +1,5 @@
 // A CUDA device, driven through its primary context, which is shared with everything else in the process and current
-// only while a function of this is running. Its queue is a stream of its own.
+// only while a function of this is running. Its queue is a stream of its own, or one of the caller's.
 #pragma once
 #include <atomic>
 #include <map>
@@ -46,17 +46,19 @@ class CudaDevice final : public Device {
   std::optional<Failure> time(DeviceBatch& batch, std::span<DeviceTime> times) override;
   std::optional<Failure> upload(std::span<const DeviceUpload> uploads) override;
 
-  void awaitOthers() override;
+  Status useStream(void* stream) override;
+  Status beginRun(bool isBound) override;
   Ticket waitFor(Device& other, Ticket ticket, uint32_t tag) override;
   std::optional<Failure> wait(Ticket ticket) override;
+  bool isDone(Ticket ticket) override;
   void reset() override;
   bool isLost() const override { return isLost_; }
   std::vector<std::string> notes() const override;
   std::vector<std::string> describe() const override;
 
   // For the graphs of batches.
-  /// Whether something may be given back: asked where it is, by waiting for the stream, as the loss of a context is
-  /// seen only by a call that fails. The context is current.
+  /// Whether something may be given back: asked where it is, by waiting for all work, as the loss of a context is seen
+  /// only by a call that fails. The context is current.
   bool isThere();
   const Driver& driver() const { return driver_; }
   Context context() const { return context_; }
@@ -85,6 +87,8 @@ class CudaDevice final : public Device {
   tl::unexpected<Error> refused(Code code, std::string_view what);
 
   // Under the lock, with the context current:
+  /// By events: a stream of the caller's may be gone.
+  Code waitForAll() const;
   Code giveWork(const DeviceWork& work);
   Code giveLaunch(const DeviceLaunch& launch);
   Code giveKernel(const DeviceKernel& kernel, const DeviceLaunch& launch);
@@ -106,8 +110,8 @@ class CudaDevice final : public Device {
   DeviceInfo info_;
   bool hasContext_ = false;
   Context context_ = nullptr;
-  Stream stream_ = nullptr;
-  std::map<std::string, Image> images_;  // by path
+  Stream own_ = nullptr, stream_ = nullptr;  // what work is given to
+  std::map<std::string, Image> images_;      // by path
   std::vector<Module> modules_;
   std::vector<std::unique_ptr<DeviceKernel>> kernels_;
 

@@ -33,6 +33,7 @@ enum CodeNumber : Code {
   kNvlinkUncorrectable = 220,
   kNoJitCompiler = 221,
   kUnsupportedPtx = 222,
+  kNotReady = 600,
   kIllegalAddress = 700,
   kLaunchTimeout = 702,
   kPeerAccessAlreadyEnabled = 704,

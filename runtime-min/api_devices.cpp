@@ -45,11 +45,9 @@ int svod_list_devices(const char* kind, const svod_device_option* options, size_
     if (driver == nullptr)
       return fail(Diag::NoDevice, says({"devices of kind '", kind, "' have no driver here"}),
                   says({driverLibrary(kind), " is looked for beside the runtime"}));
-    std::vector<DeviceOption> given;
-    for (size_t i = 0; i < count; i++) given.push_back({options[i].name, options[i].value});
-    SVOD_TRY(const std::vector<std::string> lines, driver->list(given));
+    SVOD_TRY(const std::vector<std::string> lines, driver->list(optionsFor(nullptr, {options, count})));
     std::string all;
-    for (const std::string& line : lines) all += line + "\n";
+    for (const std::string& line : lines) (all += line) += '\n';
     copyText(text, room, all);
     return {};
   });

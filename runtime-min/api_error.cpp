@@ -77,4 +77,16 @@ int InstanceCall::report(svod_error* to) const {
   }
 }
 
+[[gnu::noinline]] int guardBody(svod_error* error, Body call, void* body) noexcept {
+  const Status status = call(body, nullptr);
+  return status ? 0 : report(status.error(), error);
+}
+
+[[gnu::noinline]] int guardInstanceBody(svod_instance* instance, svod_error* error, Body call, void* body) noexcept {
+  const InstanceCall entered(instance);
+  if (!entered) return entered.report(error);
+  const Status status = call(body, instance->inner.get());
+  return status ? 0 : report(status.error(), error);
+}
+
 }  // namespace svod

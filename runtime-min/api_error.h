@@ -42,19 +42,23 @@ class InstanceCall {
   Refused refused_;
 };
 
+/// A function of the C interface without its types, so that one of these begins and ends all of them.
+using Body = Status (*)(void* body, Instance* instance);
+int guardBody(svod_error* error, Body call, void* body) noexcept;
+int guardInstanceBody(svod_instance* instance, svod_error* error, Body call, void* body) noexcept;
+
 /// Runs `body`, which returns a Status.
-template <class Body>
-int guard(svod_error* error, Body body) noexcept {
-  const Status status = body();
-  return status ? 0 : report(status.error(), error);
+template <class Lambda>
+int guard(svod_error* error, Lambda body) noexcept {
+  return guardBody(error, [](void* lambda, Instance*) -> Status { return (*static_cast<Lambda*>(lambda))(); }, &body);
 }
 
 /// The same for an instance that nobody else is using: `body` gets its Instance.
-template <class Body>
-int guardInstance(svod_instance* instance, svod_error* error, Body body) noexcept {
-  const InstanceCall call(instance);
-  if (!call) return call.report(error);
-  return guard(error, [&] { return body(*instance->inner); });
+template <class Lambda>
+int guardInstance(svod_instance* instance, svod_error* error, Lambda body) noexcept {
+  return guardInstanceBody(
+      instance, error, [](void* lambda, Instance* inner) -> Status { return (*static_cast<Lambda*>(lambda))(*inner); },
+      &body);
 }
 
 }  // namespace svod

@@ -10,6 +10,18 @@ int svod_execute(svod_instance* instance, const svod_execute_options* options, s
                        [&](Instance& inner) { return inner.execute(options != nullptr ? options->order_seed : 0); });
 }
 
+int svod_enqueue(svod_instance* instance, const svod_execute_options* options, svod_error* error) {
+  return guardInstance(instance, error,
+                       [&](Instance& inner) { return inner.enqueue(options != nullptr ? options->order_seed : 0); });
+}
+
+int svod_set_stream(svod_instance* instance, size_t device, void* stream, svod_error* error) {
+  return guardInstance(instance, error, [&](Instance& inner) -> Status {
+    SVOD_CHECK(checkIndex(device, inner.loaded().plan().devices.size(), "device"));
+    return inner.useStream(static_cast<DeviceId>(device), stream);
+  });
+}
+
 int svod_submit(svod_instance* instance, const svod_submit_options* options, svod_error* error) {
   return guardInstance(instance, error, [&](Instance& inner) -> Status {
     const svod_submit_options chosen = options != nullptr ? *options : svod_submit_options{};
@@ -25,14 +37,13 @@ int svod_submit(svod_instance* instance, const svod_submit_options* options, svo
 int svod_poll(const svod_instance* instance) {
   if (instance == nullptr) return 1;
   const Submission& submission = instance->inner->submission();
-  return submission.isIdle() || submission.isDone() ? 1 : 0;
+  return submission.isIdle() ? instance->inner->isEnqueuedDone() : submission.isDone();
 }
 
 int svod_wait(svod_instance* instance, svod_error* error) {
-  return guard(error, [&]() -> Status {
-    SVOD_CHECK(checkPointer(instance, "the instance"));
-    return instance->inner->submission().wait();
-  });
+  if (instance == nullptr || instance->inner->submission().isIdle())
+    return guardInstance(instance, error, [](Instance& inner) { return inner.waitEnqueued(); });
+  return guard(error, [&] { return instance->inner->submission().wait(); });
 }
 
 void svod_stop(svod_instance* instance) {

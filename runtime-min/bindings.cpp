@@ -46,28 +46,29 @@ Bindings::Bindings(const LoadedPlan& loaded) : loaded_(loaded) {
 
 void Bindings::findPartners() {
   const Plan& plan = loaded_.plan();
-  std::vector<bool> isCopied(plan.buffers.size()), isOnHost(plan.buffers.size(), plan.devices.size() == 1);
   partners_.resize(plan.buffers.size(), 0);
+  if (plan.devices.size() == 1) return;
+  std::vector<uint8_t> isCopied(plan.buffers.size()), isOnHost(plan.buffers.size());
   const auto base = [&](BufferId id) { return plan.buffers[id].place == Place::View ? plan.buffers[id].base : id; };
   for (const Step& step : plan.steps) {
     if (const auto* copy = std::get_if<Copy>(&step.action)) {
       for (const auto& [side, other] : {std::pair(copy->dst, copy->src), std::pair(copy->src, copy->dst)}) {
         const BufferId id = base(side);
         const DeviceId there = deviceOf(plan, other).value_or(0);
-        isOnHost[id] = isOnHost[id] || (isCopied[id] && partners_[id] != there);
-        isCopied[id] = true;
+        isOnHost[id] |= isCopied[id] & static_cast<uint8_t>(partners_[id] != there);
+        isCopied[id] = 1;
         partners_[id] = there;
       }
     } else if (const auto* launch = std::get_if<Launch>(&step.action)) {
-      for (BufferId id : launch->buffers) isOnHost[base(id)] = true;
+      for (BufferId id : launch->buffers) isOnHost[base(id)] = 1;
     } else if (const auto* call = std::get_if<HostCall>(&step.action)) {
-      for (const HostArg& arg : call->args) isOnHost[base(arg.buffer)] = true;
+      for (const HostArg& arg : call->args) isOnHost[base(arg.buffer)] = 1;
     } else if (const auto* loop = std::get_if<Loop>(&step.action); loop->condition) {
-      isOnHost[base(*loop->condition)] = true;
+      isOnHost[base(*loop->condition)] = 1;
     }
   }
   for (BufferId id = 0; id < partners_.size(); id++)
-    if (isOnHost[id]) partners_[id] = 0;
+    if (isOnHost[id] != 0) partners_[id] = 0;
 }
 
 Status Bindings::checkDevice(const std::string& what, BufferId buffer, DeviceId device) const {

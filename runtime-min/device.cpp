@@ -14,6 +14,8 @@ Device::Ticket Device::giveOne(const DeviceWork& work) {
   return 0;
 }
 
+Status Device::useStream(void*) { return fail(Diag::Unsupported, "devices of this kind have no streams"); }
+
 std::optional<Device::Failure> Device::time(DeviceBatch& batch, std::span<DeviceTime> times) {
   for (size_t i = 0; i < batch.works.size(); i++) {
     times[i].begin = Profile::now();

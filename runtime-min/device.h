@@ -143,10 +143,17 @@ class Device {
   /// An event between queues: what is given from here on is begun when `ticket` of `other` is done, well or not. 0 when
   /// this device cannot wait for that one; then the host does.
   virtual Ticket waitFor(Device& /*other*/, Ticket /*ticket*/, uint32_t /*tag*/) { return 0; }
-  /// What is given from here on is begun when that is done which others gave to the device's usual queue until now.
-  virtual void awaitOthers() {}
-  /// Returns when the ticket is done. After a failure nothing more is done until reset().
+  /// What is given from here on goes into `stream`, a queue of the caller's, behind what was given before. Errors:
+  /// Unsupported where the device has none, InputMismatch for one of another device.
+  virtual Status useStream(void* stream);
+  /// A run begins: in a queue of the device's own it comes behind what others gave to the usual queue until now, where
+  /// memory of theirs is bound.
+  virtual Status beginRun(bool /*isBound*/) { return {}; }
+  /// Returns when the ticket is done; ticket 0 is, so that a failure known by now is told. After a failure nothing more
+  /// is done until reset().
   virtual std::optional<Failure> wait(Ticket ticket) = 0;
+  /// Whether it is done, or failed.
+  virtual bool isDone(Ticket ticket) { return (void)wait(ticket), true; }
   /// Makes the device usable again after a failure. Its memory stays allocated; the contents may be gone. Nothing is
   /// being waited for.
   virtual void reset() = 0;

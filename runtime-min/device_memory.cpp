@@ -49,6 +49,7 @@ Status DeviceMemory::allocate(const LoadedPlan& loaded, std::vector<Device*> dev
 /// One block of weights for each device, in the order of their first use.
 Status DeviceMemory::placeConstants() {
   const Plan& plan = loaded_->plan();
+  places_.assign(plan.devices.size() * plan.constants.size(), kNowhere);
   std::vector<uint64_t> sizes(plan.devices.size(), 0);
   for (StepId step = 0; step < plan.steps.size(); step++)
     if (const auto* launch = std::get_if<Launch>(&plan.steps[step].action)) findConstants(step, *launch, sizes);
@@ -61,7 +62,7 @@ Status DeviceMemory::placeConstants() {
   for (const Argument& reader : readers_) {
     const bool isEmpty = plan.constants[reader.constant].bytes == 0;
     void* const at = isEmpty ? arenas_[reader.device]
-                             : weights_[reader.device] + constants_[{reader.device, reader.constant}] + reader.offset;
+                             : weights_[reader.device] + place(reader.device, reader.constant) + reader.offset;
     arguments_.emplace_back(reader.slot, at);
   }
   return {};
@@ -80,7 +81,9 @@ void DeviceMemory::findConstants(StepId step, const Launch& launch, std::vector<
     readers_.push_back(
         {loaded_->program().steps[step].args.begin + i, device, base.constant, isView ? buffer.offset : 0});
     const uint64_t bytes = plan.constants[base.constant].bytes;
-    if (bytes == 0 || !constants_.try_emplace({device, base.constant}, sizes[device]).second) continue;
+    uint64_t& at = place(device, base.constant);
+    if (bytes == 0 || at != kNowhere) continue;
+    at = sizes[device];
     sizes[device] += (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment;
   }
 }
@@ -88,10 +91,9 @@ void DeviceMemory::findConstants(StepId step, const Launch& launch, std::vector<
 Status DeviceMemory::copyConstants() {
   for (DeviceId device = 1; device < weights_.size(); device++) {
     std::vector<DeviceUpload> uploads;
-    for (const auto& [key, offset] : constants_)
-      if (key.first == device)
-        uploads.push_back(
-            {weights_[device] + offset, loaded_->constant(key.second), loaded_->plan().constants[key.second].bytes});
+    for (ConstantId id = 0; id < loaded_->plan().constants.size(); id++)
+      if (const uint64_t offset = place(device, id); offset != kNowhere)
+        uploads.push_back({weights_[device] + offset, loaded_->constant(id), loaded_->plan().constants[id].bytes});
     if (!uploads.empty()) SVOD_CHECK(finish(device, devices_[device]->upload(uploads), "weights"));
   }
   lostMemory_ = false;
@@ -118,9 +120,15 @@ Status DeviceMemory::checkAddress(DeviceId device, const void* data, uint64_t by
               "svod_bind_input and svod_bind_output take memory of the host");
 }
 
-void DeviceMemory::awaitOthers(std::span<const uint8_t> used) const {
+Status DeviceMemory::beginRun(std::span<const uint8_t> bound) const {
   for (DeviceId id = 1; id < devices_.size(); id++)
-    if (has(id) && used[id] != 0) devices_[id]->awaitOthers();
+    if (has(id)) SVOD_CHECK(devices_[id]->beginRun(bound[id] != 0));
+  return {};
+}
+
+Status DeviceMemory::useStream(DeviceId device, void* stream) const {
+  if (has(device)) return devices_[device]->useStream(stream);
+  return fail(Diag::Unsupported, "what the host runs goes into no stream");
 }
 
 Status DeviceMemory::copyIn(DeviceId device, void* to, const void* fromHost, uint64_t bytes, const std::string& what) {

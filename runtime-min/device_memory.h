@@ -1,6 +1,5 @@
 // What an instance keeps on lent devices: an arena, states, and copies of the weights that launches there read.
 #pragma once
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -26,8 +25,9 @@ class DeviceMemory {
   Status copyOut(DeviceId device, void* toHost, const void* from, uint64_t bytes, const std::string& what);
   /// Whether a device can have so many bytes of the value `name` at `data`. Errors: InputMismatch.
   Status checkAddress(DeviceId device, const void* data, uint64_t bytes, const std::string& name) const;
-  /// Of every device in `used`, by DeviceId.
-  void awaitOthers(std::span<const uint8_t> used) const;
+  /// Device::beginRun of every device; `bound` by DeviceId. Device::useStream of one.
+  Status beginRun(std::span<const uint8_t> bound) const;
+  Status useStream(DeviceId device, void* stream) const;
   /// Zeros for a state that has a place on `device` in the plan.
   Status clear(DeviceId device, void* to, uint64_t bytes, const std::string& what);
   /// Argument slots of the program whose weights lie on a device, and where.
@@ -37,6 +37,10 @@ class DeviceMemory {
   bool has(DeviceId device) const { return device < devices_.size() && devices_[device] != nullptr; }
 
  private:
+  static constexpr uint64_t kNowhere = UINT64_MAX;
+  uint64_t& place(DeviceId device, ConstantId constant) {
+    return places_[device * loaded_->plan().constants.size() + constant];
+  }
   struct Block {
     Device* device;
     void* data;
@@ -51,9 +55,9 @@ class DeviceMemory {
   std::vector<Device*> devices_;
   std::vector<Block> blocks_;
   std::vector<std::byte> zeros_;
-  std::vector<void*> arenas_;                                      // by DeviceId; null for the host
-  std::map<std::pair<DeviceId, ConstantId>, uint64_t> constants_;  // their place in the block of weights
-  std::vector<std::byte*> weights_;                                // by DeviceId: one block
+  std::vector<void*> arenas_;        // by DeviceId; null for the host
+  std::vector<uint64_t> places_;     // by place(): in the block of weights, or kNowhere
+  std::vector<std::byte*> weights_;  // by DeviceId: one block
   struct Argument {
     uint32_t slot;
     DeviceId device;

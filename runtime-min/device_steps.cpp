@@ -175,10 +175,16 @@ Status DeviceSteps::fetch(StepId step, BufferId buffer, void* to, const void* fr
   return {};
 }
 
-Status DeviceSteps::settle() {
+Status DeviceSteps::settle(bool waits) {
   for (DeviceId device = 0; device < devices_.size(); device++)
-    if (devices_[device] != nullptr) SVOD_CHECK(wait(device, last_[device].load()));
+    if (devices_[device] != nullptr) SVOD_CHECK(wait(device, waits ? last_[device].load() : 0));
   return {};
+}
+
+bool DeviceSteps::isSettled() const {
+  for (DeviceId device = 0; device < devices_.size(); device++)
+    if (devices_[device] != nullptr && !devices_[device]->isDone(last_[device].load())) return false;
+  return true;
 }
 
 Status DeviceSteps::checkPresent() const {

@@ -24,6 +24,8 @@ class DeviceSteps {
   std::vector<uint32_t> queues() const;
   /// Where an input or output is in the runs that follow; all its copies are from or to that device.
   void placePort(BufferId buffer, DeviceId device) { places_[buffer] = device; }
+  /// The device whose memory a buffer is in, where it is bound now.
+  DeviceId placeOf(BufferId buffer) const;
   bool isOnDevice(StepId step) const { return any_ && homes_[step] != 0; }
 
   /// The device whose queue takes a step, where that reads what it is given at once; null for others.
@@ -46,8 +48,10 @@ class DeviceSteps {
   Status copyAcross(StepId step, void* to, const void* from, uint64_t bytes);
   /// Copies from a buffer that the step wrote to the host, when the step is done.
   Status fetch(StepId step, BufferId buffer, void* to, const void* from, uint64_t bytes);
-  /// Waits for everything that was given. The first error in the order of devices.
-  Status settle();
+  /// Waits for everything that was given, or does not wait. The first error, as far as known, in the order of devices.
+  Status settle(bool waits = true);
+  /// Whether settle() would not wait.
+  bool isSettled() const;
   /// An error when a device is lost.
   Status checkPresent() const;
   /// Waits for everything, whatever comes of it, and makes failed devices usable again where they are not lost; true
@@ -55,7 +59,6 @@ class DeviceSteps {
   bool recover();
 
  private:
-  DeviceId placeOf(BufferId buffer) const;
   Status wait(DeviceId device, Device::Ticket ticket);
   void gave(StepId step, DeviceId device, Device::Ticket ticket);
   void share(std::span<const StepId> steps);

@@ -56,6 +56,14 @@ Result<std::unique_ptr<DeviceDriver>> findDriver(std::string_view kind) {
               "install the one that came with this runtime");
 }
 
+std::vector<DeviceOption> optionsFor(const char* device, std::span<const svod_device_option> options) {
+  std::vector<DeviceOption> mine;
+  for (const svod_device_option& option : options)
+    if (device == nullptr || option.device == nullptr || std::strcmp(option.device, device) == 0)
+      mine.push_back({option.name, option.value});
+  return mine;
+}
+
 Result<std::vector<std::unique_ptr<Device>>> openDevices(const Plan& plan,
                                                          std::span<const svod_device_option> options) {
   for (const svod_device_option& option : options)
@@ -72,10 +80,7 @@ Result<std::vector<std::unique_ptr<Device>>> openDevices(const Plan& plan,
     if (driver == nullptr) continue;
     uint32_t position = 0;
     for (DeviceId other = 1; other < id; ++other) position += plan.devices[other].kind == wanted.kind;
-    std::vector<DeviceOption> mine;
-    for (const svod_device_option& option : options)
-      if (option.device == nullptr || wanted.name == option.device) mine.push_back({option.name, option.value});
-    SVOD_TRY(devices[id], driver->open(position, mine));
+    SVOD_TRY(devices[id], driver->open(position, optionsFor(wanted.name.c_str(), options)));
   }
   return devices;
 }

@@ -59,6 +59,8 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
     instance->states_.push_back({instance->pointers_[state.buffer], home, home});
     instance->isReset_ = instance->isReset_ || home != 0;
   }
+  instance->copies_ = findPortCopies(instance->loaded_->plan());
+  for (PortCopy& copy : instance->copies_) copy.own = instance->pointers_[copy.buffer];
   instance->bound_.resize(instance->loaded_->plan().devices.size(), 0);
   instance->fillStates(memory.allocate == nullptr);
   return instance;
@@ -126,6 +128,8 @@ Status Instance::probe(size_t index, void* data, uint64_t bytes) {
     return fail(Diag::InputMismatch, says({"intermediate '", view.name, "' needs ", view.c.max_bytes,
                                            " bytes, the memory given for it has ", bytes}));
   const BufferId id = loaded_->intermediates()[index];
+  placeCopies(true);
+  prepared_ = UINT64_MAX;
   const BufferDesc& buffer = loaded_->plan().buffers[id];
   const bool isView = buffer.place == Place::View;
   const auto* from = static_cast<const std::byte*>(pointers_[isView ? buffer.base : id]);
@@ -221,6 +225,15 @@ Status Instance::bindState(StateId id, DeviceId device, void* data) {
   return {};
 }
 
+void Instance::placeCopies(bool isWatched) {
+  for (const PortCopy& copy : copies_) {
+    const DeviceId device = loaded_->plan().buffers[copy.buffer].device;
+    void* const there = pointers_[copy.port];
+    const bool isThere = !isWatched && there != nullptr && onDevices_.has(device) && run_->placeOf(copy.port) == device;
+    pointers_[copy.buffer] = isThere && reinterpret_cast<uintptr_t>(there) % kDeviceAlignment == 0 ? there : copy.own;
+  }
+}
+
 /// Fills in the caller's memory, and the views into any memory.
 Status Instance::placeExternal() {
   const Plan& plan = loaded_->plan();
@@ -240,6 +253,7 @@ Status Instance::placeExternal() {
   };
   SVOD_CHECK(place(SVOD_INPUT, plan.inputs));
   SVOD_CHECK(place(SVOD_OUTPUT, plan.outputs));
+  placeCopies(run_->probes().any());
   for (BufferId id = 0; id < plan.buffers.size(); id++) {
     const BufferDesc& buffer = plan.buffers[id];
     if (buffer.place != Place::View) continue;
@@ -262,17 +276,31 @@ Status Instance::prepareAnew() {
   return {};
 }
 
-Status Instance::runPrepared(uint64_t seed) {
+Status Instance::runPrepared(uint64_t seed, bool waits) {
   if (run_->usesDevices()) SVOD_CHECK(run_->checkDevicesPresent());
   if (run_->lostMemory() || onDevices_.lostMemory()) {
     SVOD_CHECK(onDevices_.copyConstants());
     run_->restoredMemory();
   }
   if (isReset_) SVOD_CHECK(sendStates());
-  if (run_->usesDevices()) onDevices_.awaitOthers(bound_);
-  Status status = run_->execute(pool_, seed);
+  if (run_->usesDevices()) SVOD_CHECK(onDevices_.beginRun(bound_));
+  Status status = run_->execute(pool_, seed, waits);
   if (status && !loaded_->plan().expectations.empty()) status = checkExpectations();
   return status;
+}
+
+Status Instance::enqueue(uint64_t seed) {
+  SVOD_CHECK(prepare());
+  bool waits = !run_->isAhead() || !loaded_->plan().expectations.empty();
+  for (const StatePlace& state : states_) waits = waits || state.device == 0;
+  SVOD_CHECK(runPrepared(seed, waits));
+  isEnqueued_ = true;
+  return {};
+}
+
+Status Instance::waitEnqueued() {
+  if (!isEnqueued_.exchange(false)) return fail(Diag::Usage, kNoRun, kNoRunHelp);
+  return run_->usesDevices() ? run_->settle() : Status();
 }
 
 /// In an arena much larger than what a run uses, whose rows lie far apart, a huge page would hold little.

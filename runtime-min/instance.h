@@ -7,6 +7,7 @@
 #include "runtime-min/device_memory.h"
 #include "runtime-min/loaded_plan.h"
 #include "runtime-min/memory_block.h"
+#include "runtime-min/port_copies.h"
 #include "runtime-min/run.h"
 #include "runtime-min/submission.h"
 
@@ -41,7 +42,13 @@ class Instance {
   Status bindState(StateId id, DeviceId device, void* data);
   /// execute() in two halves: checks everything and fixes what the run gets, then runs.
   Status prepare() { return isPrepared() ? Status() : prepareAnew(); }
-  Status runPrepared(uint64_t seed);
+  Status runPrepared(uint64_t seed, bool waits = true);
+  /// execute() that waits for devices only where the host has a part in the run.
+  Status enqueue(uint64_t seed);
+  /// The end of all runs that were enqueued. Errors, besides theirs: Usage where none was.
+  Status waitEnqueued();
+  bool isEnqueuedDone() const { return !isEnqueued_.load() || run_->isSettled(); }
+  Status useStream(DeviceId device, void* stream) const { return onDevices_.useStream(device, stream); }
   Status execute(uint64_t seed) {
     if (!isPrepared()) SVOD_CHECK(prepareAnew());
     return runPrepared(seed);
@@ -63,6 +70,8 @@ class Instance {
   Status prepareAnew();
   Status sendStates();
   Status placeExternal();
+  /// Puts copies of ports where the ports are, or, `isWatched`, where they are in the arena.
+  void placeCopies(bool isWatched);
   void chooseHugePages();
   Status checkExpectations() const;
 
@@ -79,12 +88,14 @@ class Instance {
     void* own = nullptr;    // of the instance
     DeviceId home, device;  // where that is, and where the state is; 0: the host
   };
-  std::vector<StatePlace> states_;  // by StateId
-  std::vector<uint8_t> bound_;      // by DeviceId: whether memory of it is bound
-  bool isReset_ = false;            // what is on devices is not yet
-  std::vector<uint64_t> sizes_;     // by BufferId: bytes that are really there
-  bool usesHugePages_ = false;      // in a vast arena
-  uint64_t prepared_ = UINT64_MAX;  // the version of the bindings run_ was prepared for
+  std::vector<StatePlace> states_;       // by StateId
+  std::vector<PortCopy> copies_;         // that devices hold
+  std::vector<uint8_t> bound_;           // by DeviceId: whether memory of it is bound
+  bool isReset_ = false;                 // what is on devices is not yet
+  std::atomic<bool> isEnqueued_{false};  // nobody has waited for a run since
+  std::vector<uint64_t> sizes_;          // by BufferId: bytes that are really there
+  bool usesHugePages_ = false;           // in a vast arena
+  uint64_t prepared_ = UINT64_MAX;       // the version of the bindings run_ was prepared for
 };
 
 }  // namespace svod

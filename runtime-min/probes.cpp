@@ -31,7 +31,7 @@ bool isIntermediate(const Plan& plan, BufferId buffer) {
 void Probes::set(const Plan& plan, BufferId buffer, const void* from, void* to, uint64_t bytes) {
   std::erase_if(probes_, [&](const Probe& probe) { return probe.buffer == buffer; });
   if (to == nullptr) return;
-  Probe& probe = probes_.emplace_back(Probe{buffer, from, to, bytes, std::vector<bool>(plan.steps.size()), 0});
+  Probe& probe = probes_.emplace_back(Probe{buffer, from, to, bytes, std::vector<uint8_t>(plan.steps.size()), 0});
   for (StepId step = 0; step < plan.steps.size(); step++)
     probe.isWrittenBy[step] = doesWrite(plan, plan.steps[step], baseOf(plan, buffer));
 }

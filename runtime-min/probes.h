@@ -16,8 +16,8 @@ struct Probe {
   const void* from = nullptr;
   void* to = nullptr;
   uint64_t bytes = 0;
-  std::vector<bool> isWrittenBy;  // by StepId
-  uint64_t count = 0;             // copies in the last run
+  std::vector<uint8_t> isWrittenBy;  // by StepId
+  uint64_t count = 0;                // copies in the last run
 };
 
 class Probes {

@@ -100,6 +100,7 @@ Status Run::evaluateCopy(StepId id, const Copy& copy) {
                       says({"step ", id, " would copy ", *bytes, " bytes from '", loaded_.plan().buffers[copy.src].name,
                             "' to '", loaded_.plan().buffers[copy.dst].name, "', which is more than they hold"}),
                       "choose other values for the variables");
+  if (args_[slot] == args_[slot + 1]) return work_[id] = {}, Status();
   work_[id] = {(*bytes + kCopyTile - 1) / kCopyTile, 1, 0, 2 * static_cast<uint64_t>(*bytes)};
   work_[id].tasks = devices_.isOnDevice(id) ? 1 : tasksFor(work_[id]);
   return {};
@@ -227,19 +228,27 @@ Status Run::runStepInOrder(StepId id) {
 /// The step is the last that was begun.
 Status Run::probe(StepId step) {
   for (Probe& probe : probes_.all()) {
-    if (!probe.isWrittenBy[step]) continue;
+    if (probe.isWrittenBy[step] == 0) continue;
     SVOD_CHECK(devices_.fetch(step, probe.buffer, probe.to, probe.from, probe.bytes));
     probe.count++;
   }
   return {};
 }
 
-Status Run::execute(Pool* pool, uint64_t seed) {
+Status Run::settle(bool waits) {
+  Status status = devices_.settle(waits);
+  if (waits || !status) lostMemory_ = devices_.recover() || lostMemory_;
+  return status;
+}
+
+Status Run::execute(Pool* pool, uint64_t seed, bool waits) {
   if (probes_.any()) probes_.begin();
   Status status = probes_.any() || (seed == 0 && !worthSharing_) ? runInOrder(0) : runShared(pool, seed);
   if (devices_.any()) {
-    if (status) status = devices_.settle();
-    lostMemory_ = devices_.recover() || lostMemory_;
+    if (status)
+      status = settle(waits);
+    else
+      (void)settle();
   }
   // A stop that came too late for this run ends the next one, so that nobody waits for it in vain.
   if (!status) clearStop();

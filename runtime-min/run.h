@@ -43,8 +43,14 @@ class Run final : public Job {
   Status prepare(std::span<const int64_t> variables, std::span<void* const> pointers, std::span<const uint64_t> sizes,
                  std::span<const std::pair<uint32_t, void*>> elsewhere = {});
   void placePort(BufferId buffer, DeviceId device) { devices_.placePort(buffer, device); }
-  /// Runs all steps; `seed` not 0 draws the order of independent steps from it.
-  Status execute(Pool* pool, uint64_t seed);
+  DeviceId placeOf(BufferId buffer) const { return devices_.placeOf(buffer); }
+  /// Runs all steps; `seed` not 0 draws the order of independent steps from it. `waits`: for what devices were given.
+  Status execute(Pool* pool, uint64_t seed, bool waits = true);
+  /// Whether devices do everything and look at nothing later, so that nobody has to wait between runs.
+  bool isAhead() const { return isAhead_; }
+  /// Waits for runs that were not waited for.
+  Status settle(bool waits = true);
+  bool isSettled() const { return !devices_.any() || devices_.isSettled(); }
   void stop() { stop_.store(true, std::memory_order_relaxed); }
   bool isStopped() const { return stop_.load(std::memory_order_relaxed); }
   void clearStop() { stop_.store(false, std::memory_order_relaxed); }
@@ -175,7 +181,7 @@ class Run final : public Job {
   std::vector<DeviceBatch> loops_;    // by scope: all iterations of a loop
   std::vector<uint8_t> isLoopStale_;
   std::vector<std::vector<DeviceTensorMap>> maps_;  // by StepId; empty without grids
-  bool lostMemory_ = false;
+  bool lostMemory_ = false, isAhead_ = false;
 
   std::vector<Worker> workers_;
   std::unique_ptr<std::atomic<uint32_t>[]> pending_;  // by StepId: dependencies that have not finished

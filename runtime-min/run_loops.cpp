@@ -32,6 +32,10 @@ void Run::findLoops() {
     alone_[scope] = device;
     devices_.adoptLoop(loop, steps.front());
   }
+  isAhead_ = true;
+  for (StepId id = 0; id < program_.steps.size(); id++)
+    isAhead_ = isAhead_ && (program_.steps[id].kind == StepKind::Loop ? alone_[program_.steps[id].body] != nullptr
+                                                                      : devices_.readerAtOnce(id) != nullptr);
   loops_.resize(program_.scopes.size());
   isLoopStale_.resize(program_.scopes.size(), 1);
 }

@@ -17,6 +17,9 @@ set(shipped_flags -fno-exceptions -fno-rtti -fno-unwind-tables -fno-asynchronous
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^armv7|^arm$")  # GCC 12 fails there
   list(APPEND shipped_flags -flto=1 -fno-fat-lto-objects)
 endif()
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")  # a table of jumps would be larger than the few calls that go by it
+  list(APPEND shipped_flags -fno-plt)
+endif()
 if(SVOD_SANITIZE)  # they need the C++ library of the program
   set(shipped_alone "")
   set(shipped_flags "")

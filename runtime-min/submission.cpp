@@ -76,8 +76,7 @@ Status Submission::wait() {
       return fail(Diag::Interrupted, "the run was submitted before the process was forked, and goes on in the parent",
                   "submit it again in the child");
     }
-    if (phase == kIdle || phase == kTaken)
-      return fail(Diag::Usage, "the instance has no submitted run", "call svod_submit first");
+    if (phase == kIdle || phase == kTaken) return fail(Diag::Usage, kNoRun, kNoRunHelp);
     if (phase == kDone) {
       if (!phase_.compare_exchange_strong(phase, kTaken)) continue;
       Status result = std::exchange(result_, Status());

@@ -15,6 +15,10 @@ namespace svod {
 
 class Instance;
 
+/// What is said where nobody began the run that is waited for.
+inline constexpr const char *kNoRun = "the instance has no submitted run",
+                            *kNoRunHelp = "call svod_submit or svod_enqueue first";
+
 class Submission final : public Task, public Event::Waiter {
  public:
   Submission(Instance& instance, Pool* pool) : instance_(instance), pool_(pool) {}

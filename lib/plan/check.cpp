@@ -172,12 +172,12 @@ Status checkKernels(const Plan& plan) {
 }
 
 /// Every input, output and state has a buffer of its place to itself.
-Status checkOwner(const Plan& plan, BufferId id, Place place, const std::string& where, std::vector<bool>& owned) {
+Status checkOwner(const Plan& plan, BufferId id, Place place, const std::string& where, std::vector<uint8_t>& owned) {
   if (id >= plan.buffers.size()) return bad(where, noSuch("buffer", id, plan.buffers.size()));
   const std::string buffer = "buffer " + std::to_string(id);
   if (plan.buffers[id].place != place) return bad(where, {buffer, " has another place"});
-  if (owned[id]) return bad(where, {buffer, " has another owner"});
-  owned[id] = true;
+  if (owned[id] != 0) return bad(where, {buffer, " has another owner"});
+  owned[id] = 1;
   return {};
 }
 
@@ -191,7 +191,7 @@ Status checkVariablesIn(const Plan& plan, const Expr& size, const std::string& w
 }
 
 Status checkPorts(const Plan& plan, const std::vector<Port>& ports, Place place, const char* list,
-                  std::vector<bool>& owned) {
+                  std::vector<uint8_t>& owned) {
   SVOD_CHECK(checkNames(ports, list));
   for (size_t i = 0; i < ports.size(); i++) {
     const Port& port = ports[i];
@@ -210,7 +210,7 @@ Status checkPorts(const Plan& plan, const std::vector<Port>& ports, Place place,
   return {};
 }
 
-Status checkStates(const Plan& plan, std::vector<bool>& owned) {
+Status checkStates(const Plan& plan, std::vector<uint8_t>& owned) {
   SVOD_CHECK(checkNames(plan.states, "states"));
   for (StateId i = 0; i < plan.states.size(); i++) {
     const State& state = plan.states[i];
@@ -264,13 +264,13 @@ Status check(const Plan& plan) {
   SVOD_CHECK(checkSteps(plan));
   SVOD_CHECK(checkEqualSizes(plan));
   SVOD_CHECK(checkExpectations(plan));
-  std::vector<bool> owned(plan.buffers.size(), false);
+  std::vector<uint8_t> owned(plan.buffers.size(), 0);
   SVOD_CHECK(checkPorts(plan, plan.inputs, Place::Input, "inputs", owned));
   SVOD_CHECK(checkPorts(plan, plan.outputs, Place::Output, "outputs", owned));
   SVOD_CHECK(checkStates(plan, owned));
   for (BufferId i = 0; i < plan.buffers.size(); i++) {
     const Place place = plan.buffers[i].place;
-    if (!owned[i] && (place == Place::Input || place == Place::Output || place == Place::State))
+    if (owned[i] == 0 && (place == Place::Input || place == Place::Output || place == Place::State))
       return bad(at("buffers", i), "no input, output or state owns it");
   }
   return checkHazards(plan);

@@ -13,60 +13,75 @@ namespace {
 using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 constexpr uint32_t kNobody = UINT32_MAX;
 
-/// Bytes [key, end) of a storage that were last written, and since then read, by the same steps.
+/// Bytes [begin, end) of a storage that were last written, and since then read, by the same steps.
 struct Piece {
-  uint64_t end = 0;
+  uint64_t begin = 0, end = 0;
   uint32_t writer = kNobody;
   std::vector<uint32_t> readers;
 };
 
-/// One storage as disjoint pieces, keyed by their first byte.
+/// One storage as disjoint pieces, in the order of their bytes.
 class History {
  public:
   void read(uint64_t begin, uint64_t end, uint32_t step, Pairs& pairs) {
-    for (auto at = cut(begin, end); at != pieces_.end() && at->first < end; ++at) {
-      order(at->second.writer, step, pairs);
-      if (at->second.readers.empty() || at->second.readers.back() != step) at->second.readers.push_back(step);
+    for (size_t at = cut(begin, end); at < pieces_.size() && pieces_[at].begin < end; at++) {
+      Piece& piece = pieces_[at];
+      order(piece.writer, step, pairs);
+      if (piece.readers.empty() || piece.readers.back() != step) piece.readers.push_back(step);
     }
   }
   void write(uint64_t begin, uint64_t end, uint32_t step, Pairs& pairs) {
-    auto at = cut(begin, end);
-    while (at != pieces_.end() && at->first < end) {
-      order(at->second.writer, step, pairs);
-      for (uint32_t reader : at->second.readers) order(reader, step, pairs);
-      at = pieces_.erase(at);
+    if (begin >= end) return;
+    const size_t first = cut(begin, end);
+    size_t behind = first;
+    for (; behind < pieces_.size() && pieces_[behind].begin < end; behind++) {
+      order(pieces_[behind].writer, step, pairs);
+      for (uint32_t reader : pieces_[behind].readers) order(reader, step, pairs);
     }
-    pieces_.emplace(begin, Piece{end, step, {}});
+    pieces_[first] = {begin, end, step, {}};
+    pieces_.erase(at(first + 1), at(behind));
   }
 
  private:
   static void order(uint32_t first, uint32_t then, Pairs& pairs) {
     if (first != kNobody && first != then) pairs.emplace_back(first, then);
   }
+  std::vector<Piece>::iterator at(size_t index) { return pieces_.begin() + static_cast<ptrdiff_t>(index); }
+  /// The first piece that ends behind the byte.
+  size_t find(uint64_t byte) const {
+    size_t from = 0, to = pieces_.size();
+    while (from < to) {
+      const size_t middle = (from + to) / 2;
+      if (pieces_[middle].end <= byte)
+        from = middle + 1;
+      else
+        to = middle;
+    }
+    return from;
+  }
+  /// Makes pieces begin at the byte where it is inside of one.
   void splitAt(uint64_t byte) {
-    auto after = pieces_.upper_bound(byte);
-    if (after == pieces_.begin()) return;
-    auto [begin, piece] = *std::prev(after);
-    if (begin == byte || piece.end <= byte) return;
-    std::prev(after)->second.end = byte;
-    pieces_.emplace(byte, std::move(piece));
+    const size_t index = find(byte);
+    if (index == pieces_.size() || pieces_[index].begin >= byte) return;
+    Piece first = pieces_[index];
+    first.end = pieces_[index].begin = byte;
+    pieces_.insert(at(index), std::move(first));
   }
   /// Makes [begin, end) a run of whole pieces, filling gaps nobody has touched, and returns its first one.
-  std::map<uint64_t, Piece>::iterator cut(uint64_t begin, uint64_t end) {
+  size_t cut(uint64_t begin, uint64_t end) {
     splitAt(begin);
     splitAt(end);
-    uint64_t at = begin;
-    for (auto piece = pieces_.lower_bound(begin); at < end;) {
-      const uint64_t gapEnd = piece == pieces_.end() ? end : std::min(end, piece->first);
-      if (at < gapEnd) pieces_.emplace(at, Piece{gapEnd, kNobody, {}});
-      if (gapEnd == end || piece == pieces_.end()) break;
-      at = piece->second.end;
-      ++piece;
+    const size_t first = find(begin);
+    for (size_t index = first; begin < end; index++) {
+      const bool isLast = index == pieces_.size();
+      const uint64_t gapEnd = isLast ? end : std::min(end, pieces_[index].begin);
+      if (begin < gapEnd) pieces_.insert(at(index), Piece{begin, gapEnd, kNobody, {}});
+      begin = pieces_[index].end;
     }
-    return pieces_.lower_bound(begin);
+    return first;
   }
 
-  std::map<uint64_t, Piece> pieces_;
+  std::vector<Piece> pieces_;
 };
 
 /// A number for each arena, as others have that are no arenas.

@@ -97,6 +97,8 @@ _FUNCTIONS = {  # name: (result, arguments)
     "svod_write_state": (c_int, c_void_p, c_size_t, c_void_p, c_uint64, _ERROR),
     "svod_reset_states": (None, c_void_p),
     "svod_execute": (c_int, c_void_p, c_void_p, _ERROR),
+    "svod_enqueue": (c_int, c_void_p, c_void_p, _ERROR),
+    "svod_set_stream": (c_int, c_void_p, c_size_t, c_void_p, _ERROR),
     "svod_submit": (c_int, c_void_p, c_void_p, _ERROR),
     "svod_wait": (c_int, c_void_p, _ERROR),
     "svod_poll": (c_int, c_void_p),

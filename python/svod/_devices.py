@@ -1,6 +1,7 @@
 """Arrays that are on a device already, by DLPack."""
 from __future__ import annotations
 
+import ctypes
 from typing import Any, Mapping
 
 from . import _abi
@@ -8,16 +9,18 @@ from ._dlpack import Exported, exported
 from ._errors import SvodError
 
 _CUDA = 2  # kDLCUDA
-_DEFAULT_STREAM = 1  # what the runtime waits for
+DEFAULT_STREAM = 1  # what the runtime waits for; as DLPack counts, where 0 is ambiguous
+OWN_STREAM = 2 ** (8 * ctypes.sizeof(ctypes.c_void_p)) - 1  # SVOD_OWN_STREAM
 
 
 def is_on_device(value: Any) -> bool:
     return hasattr(value, "__dlpack_device__") and int(value.__dlpack_device__()[0]) == _CUDA
 
 
-def from_device(value: Any, port: str) -> Exported:
-    """The memory of `value`, without a copy: what was given to the default stream until a run begins is done before it."""
-    array = exported(value, port, stream=_DEFAULT_STREAM)
+def from_device(value: Any, port: str, stream: int | None = None) -> Exported:
+    """The memory of `value`, without a copy. What fills it comes before what is given to `stream` from here on, a handle of CUDA, or
+    before runs in the stream of an instance, which wait for the default stream."""
+    array = exported(value, port, stream=stream or DEFAULT_STREAM)
     if not array.is_dense:
         raise SvodError(f"'{port}' gets an array of a device that is not dense in C order", "input-mismatch", "make it contiguous first")
     return array

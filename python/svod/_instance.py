@@ -14,7 +14,8 @@ import numpy
 from . import _abi
 from ._abi import check, lib
 from ._arrays import PACKED, aligned_empty, dtype_of, for_output, from_any, pack, unpack
-from ._devices import from_device, is_on_device, options_array
+from ._devices import OWN_STREAM, from_device, is_on_device, options_array
+from ._dlpack import Exported
 from ._errors import SvodError
 from ._mappings import States, Variables, view
 
@@ -57,8 +58,8 @@ class Lent:
     keeps: Any
 
 
-def lent_inputs(plan: Plan, arrays: Sequence[Any], inputs: Mapping[str, Any]) -> dict[str, Lent]:
-    """Arguments of a call, by name: those without one are the first inputs in the order of the plan."""
+def lent_inputs(plan: Plan, arrays: Sequence[Any], inputs: Mapping[str, Any], stream: int | None = None) -> dict[str, Lent]:
+    """Arguments of a call, by name: those without one are the first inputs in the order of the plan. The run is in `stream`."""
     names = list(plan.inputs)
     if len(arrays) > len(names):
         raise SvodError(f"the plan has {len(names)} inputs, and {len(arrays)} are given", "unknown-port", f"it has {', '.join(names) or 'none'}")
@@ -70,7 +71,7 @@ def lent_inputs(plan: Plan, arrays: Sequence[Any], inputs: Mapping[str, Any]) ->
         if name in lent:
             raise SvodError(f"input '{name}' is given twice, by position and by name", "usage", "leave one of them out", 2)
         if is_on_device(value):
-            there = from_device(value, name)
+            there = from_device(value, name, stream)
             lent[name] = Lent(there.data, there.dtype.encode(), _numbers(there.shape), len(there.shape), True, there)
             continue
         array = from_any(value, port.dtype, name)
@@ -104,9 +105,13 @@ class Instance:
         self._locks: dict[object, Any] = {}
         self._bound: dict[str, Lent] = {}
         self._submitted: dict[str, Any] = {}  # results of the run, by output
+        self._stream: int | None = None
+        self._given: dict[str, Any] = {}  # by output: what the last enqueued run fills
+        self._is_given = False  # whether that is bound, and fits
+        self._in_flight: list[Any] = []  # what enqueued runs use
         self.last_call: object = None  # whose inputs are bound, for Plan
         # What the runtime may still touch while it frees lives as long as the handle.
-        weakref.finalize(self, _free, self.handle, (plan, pool, self._entries, self._bound, self._submitted))
+        weakref.finalize(self, _free, self.handle, (plan, pool, self._entries, self._bound, self._submitted, self._in_flight))
         self.variables = Variables(self)
         self.states = States(self)
 
@@ -137,11 +142,12 @@ class Instance:
 
     def bind(self, /, *arrays: Any, **inputs: Any) -> None:
         """Gives inputs by position or name. Memory that fits is used in place, by every run until the next binding."""
-        lent = lent_inputs(self.plan, arrays, inputs)
+        lent = lent_inputs(self.plan, arrays, inputs, self._stream)
         with self._lock():
             self._bind(lent)
 
     def _bind(self, lent: Mapping[str, Lent]) -> None:
+        self._is_given = self._is_given and not lent
         for name, memory in lent.items():
             error, index = _abi.Error(), self.plan.index_of[name]
             if memory.is_on_device:
@@ -177,6 +183,7 @@ class Instance:
         """By name what the caller gets, and the memory that the run fills."""
         for name in out:
             self._check_output(name)
+        self._is_given = False
         results = {}
         for index, (name, port) in enumerate(self.plan.outputs.items()):
             shape, size = self._shape(index)
@@ -193,7 +200,7 @@ class Instance:
         return results
 
     def _bind_output_on_device(self, index: int, name: str, shape: tuple[int, ...], value: Any) -> Any:
-        array, dtype = from_device(value, name), self.plan.outputs[name].dtype
+        array, dtype = from_device(value, name, self._stream), self.plan.outputs[name].dtype
         if array.shape != shape or array.dtype != dtype:
             raise SvodError(f"output '{name}' is {dtype}{list(shape)}, and cannot lie in {array.dtype}{list(array.shape)}",
                             "input-mismatch", "give an array of this shape on the device")
@@ -215,7 +222,7 @@ class Instance:
 
     def __call__(self, /, *arrays: Any, out: Mapping[str, Any] | None = None, **inputs: Any) -> dict[str, Any]:
         """Outputs by name, in new arrays, or in those of `out`."""
-        lent = lent_inputs(self.plan, arrays, inputs)
+        lent = lent_inputs(self.plan, arrays, inputs, self._stream)
         with self._lock():
             return self._run(lent, out)
 
@@ -224,11 +231,52 @@ class Instance:
         results = self._bind_outputs(out or {})
         error = _abi.Error()
         self._finished(lib.svod_execute(self.handle, None, byref(error)), error)
+        self._in_flight.clear()
         return self._outputs(results)
+
+    @property
+    def stream(self) -> int | None:
+        """The stream of CUDA that runs go into, a number as torch's `cuda_stream` or the integer of `cudaStream_t`, where 0 is the default
+        stream. None: one of the instance, whose runs come after what the default stream was given. It applies to all devices of the plan,
+        from the next run on, which comes after those before."""
+        return self._stream
+
+    @stream.setter
+    def stream(self, stream: int | None) -> None:
+        with self._lock():
+            for device in range(1, len(self.plan.devices)):
+                error = _abi.Error()
+                check(lib.svod_set_stream(self.handle, device, OWN_STREAM if stream is None else stream, byref(error)), error)
+            self._stream = stream
+
+    def enqueue(self, /, *arrays: Any, out: Mapping[str, Any] | None = None, **inputs: Any) -> None:
+        """Gives a run to the devices and returns before it is done. Outputs in `out` that are arrays of a device are there for what is
+        given to the same stream afterwards; others when wait() has returned, which also tells of errors. Any number of runs may be under
+        way. Inputs that are left out stay those of the call before, outputs those of the last enqueue()."""
+        lent = lent_inputs(self.plan, arrays, inputs, self._stream)
+        with self._lock():
+            if lib.svod_poll(self.handle):
+                self._in_flight.clear()
+            self._bind(lent)
+            if lent or out or not self._is_given:
+                given = {name: value for name, (value, _) in self._given.items() if self.plan.outputs[name].dtype not in PACKED}
+                self._given = self._bind_outputs({**given, **(out or {})})
+                self._is_given = True
+            used = [*self._bound.values(), *(memory for _, memory in self._given.values())]
+            # Memory of a device that others free is used again in the order of their stream.
+            self._in_flight += [each for each in used if self._stream is None or not _is_on_device(each)]
+            error = _abi.Error()
+            check(lib.svod_enqueue(self.handle, None, byref(error)), error)
+            self._submitted.clear()
+            self._submitted.update(self._given)
+
+    def sizes_changed(self) -> None:
+        """Outputs may have other shapes: those of enqueue() are bound again, where they fit."""
+        self._is_given = False
 
     def submit(self, /, *arrays: Any, out: Mapping[str, Any] | None = None, **inputs: Any) -> None:
         """Begins a run on the threads of the pool; wait() ends it. In between the instance is the run's."""
-        lent = lent_inputs(self.plan, arrays, inputs)
+        lent = lent_inputs(self.plan, arrays, inputs, self._stream)
         with self._lock():
             self._bind(lent)
             results = self._bind_outputs(out or {})
@@ -237,10 +285,11 @@ class Instance:
             self._submitted.update(results)
 
     def wait(self) -> dict[str, Any]:
-        """The outputs of a submitted run."""
+        """The outputs of a submitted run, or of the last one of those that were enqueued, when all of them are done."""
         error = _abi.Error()
         with self._lock():
             exit_code = lib.svod_wait(self.handle, byref(error))
+            self._in_flight.clear()
             results = dict(self._submitted)
             self._submitted.clear()
             self._finished(exit_code, error)
@@ -290,6 +339,10 @@ class Instance:
     def reset_profile(self) -> None:
         with self._lock():
             lib.svod_profile_reset(self.handle)
+
+
+def _is_on_device(memory: Any) -> bool:
+    return memory.is_on_device if isinstance(memory, Lent) else isinstance(memory, Exported)
 
 
 def _free(handle: int, kept: object) -> None:

@@ -50,11 +50,13 @@ class Variables(MutableMapping[str, int]):
         error, index = _abi.Error(), self._index(name)
         with self._instance._lock():
             check(lib.svod_set_variable(self._instance.handle, index, value, byref(error)), error)
+            self._instance.sizes_changed()
 
     def __delitem__(self, name: str) -> None:
         index = self._index(name)
         with self._instance._lock():
             lib.svod_clear_variable(self._instance.handle, index)
+            self._instance.sizes_changed()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

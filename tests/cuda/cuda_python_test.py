@@ -127,6 +127,37 @@ class OnDevice(unittest.TestCase):
             numpy.testing.assert_array_equal(self.instance(x=numpy.ones((2, 4), numpy.float32))["y"], numpy.full((2, 4), 3))
             x.free(), y.free()
 
+    def test_runs_of_a_stream_are_enqueued(self):
+        with Device() as device:
+            x, y, z = (Tensor(device, numpy.full((3, 4), value, numpy.float32)) for value in (3, 0, 0))
+            run, waits = self.instance, lambda: cuda.svod_mock_count(b"cuEventSynchronize") + cuda.svod_mock_count(b"cuStreamSynchronize")
+            run.stream = device.stream.value
+            run.enqueue(x=x, out={"y": y})
+            self.assertEqual(x.asked, [device.stream.value])
+            before = waits()
+            for k in range(10):
+                run.enqueue(x=(y, z)[k % 2], out={"y": (z, y)[k % 2]})
+            run.enqueue()  # the same again
+            self.assertEqual(waits(), before)
+            numpy.testing.assert_array_equal(y.values(), numpy.full((3, 4), 4 * 2 ** 11 - 1))
+            self.assertIs(run.wait()["y"], y)
+            self.assertRaisesRegex(svod.SvodError, "no submitted run", run.wait)
+            run.enqueue(x=numpy.ones((2, 4), numpy.float32), out={"y": numpy.zeros((2, 4), numpy.float32)})
+            numpy.testing.assert_array_equal(run.wait()["y"], numpy.full((2, 4), 3))
+            run.stream = None
+            numpy.testing.assert_array_equal(run(x=x)["y"], numpy.full((3, 4), 7))
+            with self.assertRaisesRegex(svod.SvodError, "cannot lie in"):
+                run.enqueue(x=x)  # the output of the last one has two rows
+            x.free(), y.free(), z.free()
+
+    def test_memory_of_the_device_is_used_where_it_is(self):
+        with Device() as device:
+            x, y = (Tensor(device, numpy.full((3, 4), value, numpy.float32)) for value in (3, 0))
+            self.instance(x=x, out={"y": y})
+            self.assertEqual(cuda.svod_mock_count(b"cuMemcpyDtoDAsync_v2") + cuda.svod_mock_count(b"cuGraphAddMemcpyNode"), 0)
+            numpy.testing.assert_array_equal(y.values(), x.values() * 2 + 1)
+            x.free(), y.free()
+
     def test_arrays_that_do_not_fit_are_refused(self):
         with Device() as device:
             wrong = Tensor(device, numpy.zeros((3, 4), numpy.int32))

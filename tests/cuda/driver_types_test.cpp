@@ -5,6 +5,9 @@
 #include <cuda.h>
 #include <cudaTypedefs.h>
 
+#include <cstddef>
+#include <type_traits>
+
 #include "runtime-cuda/driver_types.h"
 
 using namespace svod::cuda;
@@ -56,6 +59,7 @@ SAME_NUMBER(kEccUncorrectable, CUDA_ERROR_ECC_UNCORRECTABLE);
 SAME_NUMBER(kNvlinkUncorrectable, CUDA_ERROR_NVLINK_UNCORRECTABLE);
 SAME_NUMBER(kNoJitCompiler, CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
 SAME_NUMBER(kUnsupportedPtx, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+SAME_NUMBER(kNotReady, CUDA_ERROR_NOT_READY);
 SAME_NUMBER(kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
 SAME_NUMBER(kLaunchTimeout, CUDA_ERROR_LAUNCH_TIMEOUT);
 SAME_NUMBER(kPeerAccessAlreadyEnabled, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);

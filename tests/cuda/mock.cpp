@@ -87,7 +87,8 @@ std::string Mock::report() {
   bool isLost = false;
   for (const auto& [device, context] : contexts) isLost = isLost || context->poison != 0;
   if (!isLost && !pinned.empty()) left("pinned memory", nullptr);
-  for (const auto& [key, stream] : streams) left("a stream", stream->context);
+  for (const auto& [key, stream] : streams)
+    if (!stream->isDefault) left("a stream", stream->context);
   for (const auto& [key, event] : events) left("an event", event->context);
   for (const auto& [key, module] : modules) left("a module", module->context);
   for (const auto& [key, exec] : execs) left("an executable graph", exec->context);
@@ -97,7 +98,7 @@ std::string Mock::report() {
   for (const auto& [address, bytes] : pinned) std::free(address);
   faults.clear(), memory.clear(), pinned.clear(), streams.clear(), events.clear(), modules.clear(), execs.clear();
   functions.clear();
-  graphs.clear(), contexts.clear(), peers.clear(), stack.clear();
+  graphs.clear(), contexts.clear(), peers.clear(), stack.clear(), defaults.clear(), host.clear(), accesses.clear();
   std::fill(std::begin(used), std::end(used), 0);
   return text;
 }

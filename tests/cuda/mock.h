@@ -42,11 +42,26 @@ struct Allocation {
   int device = 0;
 };
 
-/// One piece of work in a stream. It may first need that other streams come so far.
+/// How far each stream is known to have come, by its number.
+using Clock = std::map<uint32_t, uint64_t>;
+
+/// One piece of work in a stream. It may first need that other streams come so far. What comes before it, whatever the
+/// device does, is in `before`: the pieces of its stream, and those that events or the host waited for.
 struct Piece {
   std::function<Code()> work;
   StreamObject* after = nullptr;
   uint64_t count = 0;
+  uint32_t stream = 0;
+  uint64_t place = 0;
+  Clock before = {};
+};
+
+/// What a piece did to memory of a device.
+struct Access {
+  char *begin, *end;
+  bool isWrite;
+  uint32_t stream;
+  uint64_t place;
 };
 
 }  // namespace mock
@@ -61,6 +76,9 @@ struct StreamObject {
   ContextObject* context;
   std::deque<mock::Piece> queue;
   uint64_t given = 0, done = 0;
+  uint32_t number = 0;
+  bool isDefault = false, isCaptured = false;
+  mock::Clock before = {};  // of the next piece
 };
 struct EventObject {
   ContextObject* context;
@@ -68,7 +86,8 @@ struct EventObject {
   StreamObject* stream = nullptr;  // null also for the default stream
   bool isRecorded = false;
   uint64_t count = 0;  // of the stream, when it was recorded
-  float time = -1;     // when it was reached
+  mock::Clock before = {};
+  float time = -1;  // when it was reached
 };
 struct ModuleObject {
   ContextObject* context;
@@ -154,7 +173,14 @@ class Mock {
                                                   ContextObject* context);
   std::optional<std::function<Code()>> copyWork(const CopyNode& node, ContextObject* context, bool isLate);
   Code poison(ContextObject* context, Code code);
-  bool isStream(StreamObject* stream);
+  /// The stream that a handle means in the context: the default ones have handles that are numbers. Null, and written
+  /// down, where it is none, or one of another context.
+  StreamObject* streamOf(StreamObject* handle, ContextObject* context);
+  StreamObject* newStream(ContextObject* context);
+  /// The host waited until the stream had done so much.
+  void hostWaited(StreamObject* stream, uint64_t count, const Clock& before);
+  /// The piece that is running reads or writes; what another one may do at the same time is written down.
+  void touch(Address address, size_t bytes, bool isWrite);
 
   std::recursive_mutex mutex;
   Config config;
@@ -173,6 +199,11 @@ class Mock {
   std::map<GraphObject*, std::unique_ptr<GraphObject>> graphs;
   std::map<GraphExecObject*, std::unique_ptr<GraphExecObject>> execs;
   std::set<std::pair<ContextObject*, ContextObject*>> peers;
+  std::map<std::pair<ContextObject*, uintptr_t>, StreamObject*> defaults;  // default streams by context and handle
+  uint32_t streamNumbers = 0;
+  Clock host;                                     // what the host has waited for
+  const Piece* running = nullptr;                 // now
+  std::map<char*, std::vector<Access>> accesses;  // by allocation
   std::mt19937 random{7};
   float clock = 0;
 };

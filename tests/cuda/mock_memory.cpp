@@ -44,6 +44,9 @@ Code cuMemFree_v2(Address address) {
   for (const auto& [key, stream] : m.streams)
     if (stream->context == context) (void)m.drain(stream.get(), stream->given);
   m.used[context->device] -= found->second.bytes;
+  for (const auto& [key, stream] : m.streams)
+    if (stream->context == context) m.hostWaited(stream.get(), stream->given, stream->before);
+  m.accesses.erase(found->first);
   m.memory.erase(found);  // its addresses stay taken, so that a late use is seen
   return context->poison;
 }

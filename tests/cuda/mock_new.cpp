@@ -61,9 +61,33 @@ Code cuOccupancyMaxActiveClusters(int* clusters, Function function, const Launch
 
 Code cuLaunchKernelEx(const LaunchConfig* config, Function function, void** parameters, void** extra) {
   MOCK_CALL("cuLaunchKernelEx");
-  if (!m.isStream(config->stream) || !m.functions.contains(function) || extra != nullptr) return kInvalidHandle;
+  Stream const stream = m.streamOf(config->stream, context);
+  if (stream == nullptr || !m.functions.contains(function) || extra != nullptr) return kInvalidHandle;
   auto work = m.kernelWork(function, config->groups, config->threads, config->sharedBytes, parameters, context);
-  return work ? m.launch(config->stream, std::move(*work)) : kInvalidValue;
+  return work ? m.launch(stream, std::move(*work)) : kInvalidValue;
+}
+
+Code cuStreamGetCtx(Stream stream, Context* of) {
+  MOCK_CALL("cuStreamGetCtx");
+  if (reinterpret_cast<uintptr_t>(stream) <= 2) return *of = context, kSuccess;
+  if (!m.streams.contains(stream)) return m.wrong("a stream that is none"), kInvalidHandle;
+  *of = stream->context;
+  return kSuccess;
+}
+
+Code cuStreamIsCapturing(Stream stream, int* status) {
+  MOCK_CALL("cuStreamIsCapturing");
+  if ((stream = m.streamOf(stream, context)) == nullptr) return kInvalidHandle;
+  *status = stream->isCaptured ? 1 : 0;
+  return kSuccess;
+}
+
+/// What a test tells of a stream of its own: there is no capture here, only the answer that there is one.
+Code svod_mock_capture(Stream stream, int isCaptured) {
+  MOCK_CALL("svod_mock_capture");
+  if ((stream = m.streamOf(stream, context)) == nullptr) return kInvalidHandle;
+  stream->isCaptured = isCaptured != 0;
+  return kSuccess;
 }
 
 Code cuGraphCreate(Graph* graph, unsigned flags) {
@@ -146,12 +170,12 @@ Code cuGraphExecMemcpyNodeSetParams(GraphExec exec, GraphNode node, const CopyNo
 
 Code cuGraphUpload(GraphExec exec, Stream stream) {
   MOCK_CALL("cuGraphUpload");
-  return m.execs.contains(exec) && m.isStream(stream) ? kSuccess : kInvalidHandle;
+  return m.execs.contains(exec) && m.streamOf(stream, context) != nullptr ? kSuccess : kInvalidHandle;
 }
 
 Code cuGraphLaunch(GraphExec exec, Stream stream) {
   MOCK_CALL("cuGraphLaunch");
-  if (!m.execs.contains(exec) || !m.isStream(stream) || stream->context != context)
+  if (!m.execs.contains(exec) || (stream = m.streamOf(stream, context)) == nullptr)
     return m.wrong("a launch of no graph"), kInvalidHandle;
   if (!m.graphs.contains(exec->graph)) return m.wrong("a launch of a graph that is gone"), kInvalidHandle;
   // What it does is fixed now, also where a node of it is changed before it happens.

@@ -9,20 +9,20 @@ using mock::Mock;
 
 namespace {
 
-constexpr Code kInvalidHandle = 400, kNotReady = 600;
+constexpr Code kInvalidHandle = 400;
 
-/// Whether the stream belongs to what is current.
-bool isOurs(Mock& m, Stream stream, const ContextObject* context) {
-  if (!m.isStream(stream)) return false;
-  if (stream->context == context) return true;
-  m.wrong("a stream of another context");
-  return false;
-}
-
-Code copy(Mock& m, Stream stream, const CopyNode& node, ContextObject* context) {
-  if (!isOurs(m, stream, context)) return kInvalidHandle;
+Code copy(Mock& m, Stream handle, const CopyNode& node, ContextObject* context) {
+  Stream const stream = m.streamOf(handle, context);
+  if (stream == nullptr) return kInvalidHandle;
   auto work = m.copyWork(node, context, false);
   return work ? m.launch(stream, std::move(*work)) : kInvalidValue;
+}
+
+/// Everything that was given to the stream is done, and the host knows.
+Code finish(Mock& m, Stream stream) {
+  const Code code = m.drain(stream, stream->given);
+  m.hostWaited(stream, stream->given, stream->before);
+  return code;
 }
 
 CopySide onDevice(Address address) {
@@ -48,7 +48,7 @@ Code cuMemcpyDtoHAsync_v2(void* to, Address from, size_t bytes, Stream stream) {
   MOCK_CALL("cuMemcpyDtoHAsync_v2");
   const Code code = copy(m, stream, {onDevice(from), onHost(to), bytes, 1, 1}, context);
   // To memory that is not pinned it returns when the copy is done.
-  return code == kSuccess && !m.isPinned(to) ? m.drain(stream, stream->given) : code;
+  return code == kSuccess && !m.isPinned(to) ? finish(m, m.streamOf(stream, context)) : code;
 }
 Code cuMemcpyDtoDAsync_v2(Address to, Address from, size_t bytes, Stream stream) {
   MOCK_CALL("cuMemcpyDtoDAsync_v2");
@@ -57,7 +57,7 @@ Code cuMemcpyDtoDAsync_v2(Address to, Address from, size_t bytes, Stream stream)
 
 Code cuMemcpyPeerAsync(Address to, Context toContext, Address from, Context fromContext, size_t bytes, Stream stream) {
   MOCK_CALL("cuMemcpyPeerAsync");
-  if (!isOurs(m, stream, context)) return kInvalidHandle;
+  if ((stream = m.streamOf(stream, context)) == nullptr) return kInvalidHandle;
   if (m.real(to, bytes, toContext, "the target of a copy") == nullptr ||
       m.real(from, bytes, fromContext, "the source of a copy") == nullptr)
     return kInvalidValue;
@@ -65,6 +65,7 @@ Code cuMemcpyPeerAsync(Address to, Context toContext, Address from, Context from
     char* const target = m.real(to, bytes, toContext, "the target of a copy, when it happens");
     const char* const source = m.real(from, bytes, fromContext, "the source of a copy, when it happens");
     if (target == nullptr || source == nullptr) return kIllegalAddress;
+    m.touch(from, bytes, false), m.touch(to, bytes, true);
     std::memmove(target, source, bytes);
     return kSuccess;
   });
@@ -73,16 +74,13 @@ Code cuMemcpyPeerAsync(Address to, Context toContext, Address from, Context from
 Code cuStreamCreate(Stream* stream, unsigned flags) {
   MOCK_CALL("cuStreamCreate");
   if (flags != kNonBlockingStream) m.wrong("a stream that waits for that of others");
-  auto made = std::make_unique<StreamObject>();
-  made->context = context;
-  *stream = made.get();
-  m.streams[*stream] = std::move(made);
+  *stream = m.newStream(context);
   return kSuccess;
 }
 
 Code cuStreamDestroy_v2(Stream stream) {
   MOCK_CALL("cuStreamDestroy_v2");
-  if (!isOurs(m, stream, context)) return kInvalidHandle;
+  if (m.streamOf(stream, context) == nullptr || stream->isDefault) return kInvalidHandle;
   const Code code = m.drain(stream, stream->given);
   m.streams.erase(stream);
   return code;
@@ -90,17 +88,18 @@ Code cuStreamDestroy_v2(Stream stream) {
 
 Code cuStreamSynchronize(Stream stream) {
   MOCK_CALL("cuStreamSynchronize");
-  return isOurs(m, stream, context) ? m.drain(stream, stream->given) : kInvalidHandle;
+  stream = m.streamOf(stream, context);
+  return stream != nullptr ? finish(m, stream) : kInvalidHandle;
 }
 
 Code cuStreamWaitEvent(Stream stream, Event event, unsigned flags) {
   MOCK_CALL("cuStreamWaitEvent");
-  if (!isOurs(m, stream, context) || !m.events.contains(event) || flags != 0)
+  if ((stream = m.streamOf(stream, context)) == nullptr || !m.events.contains(event) || flags != 0)
     return m.wrong("a wait for no event"), kInvalidHandle;
   if (!event->isRecorded) return m.wrong("a wait for an event that was never recorded"), kSuccess;
-  if (event->stream == nullptr) return kSuccess;
   stream->queue.push_back({nullptr, event->stream, event->count});
   stream->given++;
+  for (const auto& [number, place] : event->before) stream->before[number] = std::max(stream->before[number], place);
   return kSuccess;
 }
 
@@ -124,21 +123,34 @@ Code cuEventRecord(Event event, Stream stream) {
   MOCK_CALL("cuEventRecord");
   if (!m.events.contains(event) || event->context != context)
     return m.wrong("no event of this context"), kInvalidHandle;
+  if ((stream = m.streamOf(stream, context)) == nullptr) return kInvalidHandle;
   event->isRecorded = true, event->stream = stream;
-  if (stream == nullptr) return kSuccess;  // nobody gives work to the default stream
-  if (!isOurs(m, stream, context)) return kInvalidHandle;
   event->count = stream->given + 1, event->time = -1;
-  return m.launch(stream, [&m, event]() -> Code {
+  const Code code = m.launch(stream, [&m, event]() -> Code {
     if (m.events.contains(event)) event->time = m.clock;
     return kSuccess;
   });
+  event->before = stream->before;
+  return code;
 }
 
 Code cuEventSynchronize(Event event) {
   MOCK_CALL("cuEventSynchronize");
   if (!m.events.contains(event)) return m.wrong("a wait for no event"), kInvalidHandle;
   if (!event->isRecorded) return m.wrong("a wait for an event that was never recorded"), kSuccess;
-  return m.streams.contains(event->stream) ? m.drain(event->stream, event->count) : kSuccess;
+  if (!m.streams.contains(event->stream)) return kSuccess;
+  const Code code = m.drain(event->stream, event->count);
+  m.hostWaited(event->stream, event->count, event->before);
+  return code;
+}
+
+Code cuEventQuery(Event event) {
+  MOCK_CALL("cuEventQuery");
+  if (!m.events.contains(event)) return m.wrong("a question about no event"), kInvalidHandle;
+  if (!event->isRecorded || !m.streams.contains(event->stream)) return kSuccess;
+  if (event->stream->done < event->count) return kNotReady;
+  m.hostWaited(event->stream, event->count, event->before);
+  return kSuccess;
 }
 
 Code cuEventElapsedTime(float* milliseconds, Event from, Event to) {
@@ -154,7 +166,7 @@ Code cuLaunchKernel(Function function, unsigned groupsX, unsigned groupsY, unsig
                     unsigned threadsY, unsigned threadsZ, unsigned sharedBytes, Stream stream, void** parameters,
                     void** extra) {
   MOCK_CALL("cuLaunchKernel");
-  if (!isOurs(m, stream, context)) return kInvalidHandle;
+  if ((stream = m.streamOf(stream, context)) == nullptr) return kInvalidHandle;
   if (!m.functions.contains(function) || extra != nullptr) return m.wrong("a launch of no function"), kInvalidHandle;
   const unsigned groups[] = {groupsX, groupsY, groupsZ}, threads[] = {threadsX, threadsY, threadsZ};
   auto work = m.kernelWork(function, groups, threads, sharedBytes, parameters, context);

@@ -5,16 +5,72 @@
 
 namespace mock {
 
+namespace {
+
+void join(Clock& to, const Clock& from) {
+  for (const auto& [stream, place] : from) {
+    uint64_t& known = to[stream];
+    known = std::max(known, place);
+  }
+}
+
+}  // namespace
+
 Code Mock::launch(StreamObject* stream, std::function<Code()> work) {
-  stream->queue.push_back({std::move(work)});
-  stream->given++;
+  join(stream->before, host);
+  stream->queue.push_back({std::move(work), nullptr, 0, stream->number, ++stream->given, stream->before});
+  stream->before[stream->number] = stream->given;
   return config.isEager ? drain(stream, stream->given) : kSuccess;
 }
 
-bool Mock::isStream(StreamObject* stream) {
-  if (streams.contains(stream)) return true;
-  wrong("a stream that is none");
-  return false;
+StreamObject* Mock::newStream(ContextObject* context) {
+  auto made = std::make_unique<StreamObject>();
+  made->context = context, made->number = ++streamNumbers;
+  StreamObject* const stream = made.get();
+  streams[stream] = std::move(made);
+  return stream;
+}
+
+StreamObject* Mock::streamOf(StreamObject* handle, ContextObject* context) {
+  if (const auto number = reinterpret_cast<uintptr_t>(handle); number <= 2) {
+    StreamObject*& known = defaults[{context, number == 1 ? 0 : number}];  // 0 and 1 are the legacy one
+    if (known == nullptr) known = newStream(context), known->isDefault = true;
+    return known;
+  }
+  if (!streams.contains(handle)) return wrong("a stream that is none"), nullptr;
+  return handle->context == context ? handle : (wrong("a stream of another context"), nullptr);
+}
+
+void Mock::hostWaited(StreamObject* stream, uint64_t count, const Clock& before) {
+  join(host, before);
+  uint64_t& seen = host[stream->number];
+  seen = std::max(seen, count);
+}
+
+void Mock::touch(Address address, size_t bytes, bool isWrite) {
+  Allocation* const block = find(address, 1);
+  if (block == nullptr || running == nullptr || bytes == 0) return;
+  char* const begin = reinterpret_cast<char*>(address);
+  char* const end = std::min(begin + bytes, block->address + block->bytes);
+  std::vector<Access>& all = accesses[block->address];
+  const auto isBefore = [](const Access& access, const Clock& clock) {
+    const auto at = clock.find(access.stream);
+    return at != clock.end() && at->second >= access.place;
+  };
+  // What comes before all that is still to be done is of no more use.
+  const auto isBeforeAll = [&](const Access& access) {
+    if (!isBefore(access, host) || !isBefore(access, running->before)) return false;
+    return std::ranges::all_of(streams, [&](const auto& entry) {
+      return std::ranges::all_of(entry.second->queue,
+                                 [&](const Piece& piece) { return !piece.work || isBefore(access, piece.before); });
+    });
+  };
+  if (all.size() > 64) std::erase_if(all, isBeforeAll);
+  for (const Access& access : all)
+    if (access.stream != running->stream && access.begin < end && begin < access.end && (access.isWrite || isWrite) &&
+        !isBefore(access, running->before))
+      return wrong("two streams use the same memory, and neither waits for the other");
+  all.push_back({begin, end, isWrite, running->stream, running->place});
 }
 
 /// Does what was given until `count` is done. The first error ends the context.
@@ -27,7 +83,10 @@ Code Mock::drain(StreamObject* stream, uint64_t count) {
     if (piece.after != nullptr && streams.contains(piece.after)) (void)drain(piece.after, piece.count);
     if (!piece.work) continue;
     clock += 0.25f;
-    if (const Code code = piece.work(); code != kSuccess) return poison(stream->context, code);
+    running = &piece;
+    const Code code = piece.work();
+    running = nullptr;
+    if (code != kSuccess) return poison(stream->context, code);
   }
   return stream->context->poison;
 }
@@ -100,8 +159,14 @@ std::optional<std::function<Code()>> Mock::kernelWork(FunctionObject* function, 
     if (function->name == config.faultKernel) return config.faultCode;
     launched.buffers.clear();
     for (size_t i = 0; i < addresses.size(); i++) {
-      void* const memory = real(addresses[i], function->args[i].bytes, context, "an argument of a kernel");
+      // The most that it touches at any sizes: memory of a caller is as large as it is.
+      const Allocation* const block = find(addresses[i], 1);
+      const size_t room =
+          block == nullptr ? 1 : block->bytes - (reinterpret_cast<char*>(addresses[i]) - block->address);
+      const size_t bytes = std::min(function->args[i].bytes, room);
+      void* const memory = real(addresses[i], bytes, context, "an argument of a kernel");
       if (memory == nullptr) return kIllegalAddress;
+      touch(addresses[i], bytes, function->args[i].isWritten);
       if (const auto map = launched.maps.find(i); map != launched.maps.end()) map->second.address = memory;
       launched.buffers.push_back(memory);
     }
@@ -135,6 +200,8 @@ std::optional<std::function<Code()>> Mock::copyWork(const CopyNode& node, Contex
     if (node.to.type == kDevice)
       to = real(node.to.device, node.width, context, "the target of a copy, when it happens");
     if (from == nullptr || to == nullptr) return kIllegalAddress;
+    if (node.from.type == kDevice) touch(node.from.device, node.width, false);
+    if (node.to.type == kDevice) touch(node.to.device, node.width, true);
     std::memmove(to, from, node.width);
     return kSuccess;
   };

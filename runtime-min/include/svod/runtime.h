@@ -322,6 +322,32 @@ typedef struct svod_execute_options {
  * the inputs ("input-mismatch" then), which the run itself computes. After an error while running, outputs and states
  * are undefined and the instance can be used again. `options` may be NULL. */
 SVOD_API int svod_execute(svod_instance* instance, const svod_execute_options* options, svod_error* error);
+
+/* svod_execute that returns when the work is given to the devices, before it is done. Runs are done in the order in
+ * which they were given, so any number may be under way; between them everything else may be called, and sees what it
+ * would see if each had been waited for: other memory may be bound, variables set, states read (which waits), and
+ * svod_execute waits for all. What is bound to a run must stay valid until it is done, and memory of the host as it
+ * is: outputs there are filled when svod_wait has returned, or what was given to the stream behind the run is done.
+ *
+ * A failure that is known by then is returned, a later one by the next function that waits: svod_wait says how all
+ * runs ended that were enqueued since the last one. Where the host has a part in the run (kernels, functions,
+ * conditions, states and expectations there, copies between two devices, profiles, probes), it is waited for; so is a
+ * run without devices. svod_stop does not take back what was given. */
+SVOD_API int svod_enqueue(svod_instance* instance, const svod_execute_options* options, svod_error* error);
+
+/* Everything that the instance gives to the device from here on goes into `stream`: of devices of kind cuda a CUstream
+ * or cudaStream_t of their primary context, where NULL is the legacy default stream. So a run comes after what the
+ * caller gave to it before, and before what is given to it later, and nobody waits on the host. Streams of the caller
+ * are not waited for otherwise: what others compute is given to this stream, or it waits for their event. The stream
+ * stays until svod_wait has returned, another one is set, or the instance is freed, and is not being captured while a
+ * run is given.
+ *
+ * SVOD_OWN_STREAM, which is set at first, is a stream of the instance, whose runs wait for what was given to the
+ * default stream where memory of the device is bound. The new stream waits for what was given to the one before. Exit
+ * code 3 ("unsupported") for devices without streams, 1 for a stream of another device. */
+#define SVOD_OWN_STREAM ((void*)-1)
+SVOD_API int svod_set_stream(svod_instance* instance, size_t device, void* stream, svod_error* error);
+
 /* Makes a run in progress end early, with exit code 75. From any thread or signal handler; without a run in
  * progress, or when its last step has begun, the next one ends so. A submitted run that waits for events ends in
  * svod_wait, whether they come or not. */
@@ -366,8 +392,8 @@ typedef struct svod_submit_options {
 
 /* Checks what svod_execute checks before the first kernel, and returns. `options` may be NULL. */
 SVOD_API int svod_submit(svod_instance* instance, const svod_submit_options* options, svod_error* error);
-/* The end of the submitted run, and its error; for its order with others, `done` was counted before. Exit code 2 where
- * there is none: each run is waited for once. */
+/* The end of the submitted run, or of all that were enqueued, and the first error; for its order with others, `done`
+ * was counted before. Exit code 2 where there is none: each run is waited for once. */
 SVOD_API int svod_wait(svod_instance* instance, svod_error* error);
 /* 1 when svod_wait would not wait, or there is nothing to wait for; else 0. */
 SVOD_API int svod_poll(const svod_instance* instance);

@@ -238,6 +238,14 @@ class Instance {
   Failure execute(const svod_execute_options* options = nullptr) {
     return detail::call([&](Error* error) { return svod_execute(get(), options, error); });
   }
+  /// Returns when the devices have the work; wait() says how the runs ended that were enqueued.
+  Failure enqueue(const svod_execute_options* options = nullptr) {
+    return detail::call([&](Error* error) { return svod_enqueue(get(), options, error); });
+  }
+  /// Where work of the device goes from here on: a stream of the caller, or SVOD_OWN_STREAM.
+  Failure setStream(std::size_t device, void* stream) {
+    return detail::call([&](Error* error) { return svod_set_stream(get(), device, stream, error); });
+  }
   Failure submit(const svod_submit_options* options = nullptr) {
     return detail::call([&](Error* error) { return svod_submit(get(), options, error); });
   }
