@@ -42,7 +42,7 @@ std::vector<Seed> otherSeeds(const Chooser& prepared, const Seed& first) {
 }
 
 KernelTime timeOf(const Seed& seed, const Chooser& prepared) {
-  return timeOf(prepared.cache.of(endOfOpts(prepared.graph, seed.sink)), prepared.caps);
+  return timeOf(prepared.cache.of(endOfOpts(prepared.graph, seed.sink, prepared.caps)), prepared.caps);
 }
 
 }  // namespace svod

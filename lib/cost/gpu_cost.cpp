@@ -36,9 +36,8 @@ class Pricing {
       if (n.argAs<ReduceArg>().op == Op::Add && n.src(0).op() == Op::Mul) fused_.insert(n.src(0).id());
     std::ranges::sort(lanes_, {}, [](UOp r) { return r.argAs<AxisArg>().id; });
     isOfWarpgroup_ = multipliersOf(kernel) == Multipliers::Warpgroups;
-    if (!hasGpuOp("bulk_load", gpu_.family, gpu_.generation)) return;
     for (UOp fill : kernel.fills)
-      if (storageOf(fill.src(0).src(0)).argAs<SlotArg>().ring > 0 && bulkBoxOf(kernel.sink, fill))
+      if (isFilledInBulk(kernel.sink, fill, static_cast<int64_t>(threads_), gpu_))
         inBulk_.insert({fill.src(0).id(), fill.src(0).src(1).id()});
   }
 

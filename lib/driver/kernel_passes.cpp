@@ -3,6 +3,7 @@
 #include "choose/choose.h"
 #include "driver/launched.h"
 #include "driver/tuned_opts.h"
+#include "ir/verify.h"
 #include "ir/verify_access.h"
 #include "lower/expand.h"
 #include "lower/gpu_dims.h"
@@ -18,6 +19,7 @@
 #include "lower/whole_sectors.h"
 #include "opts/replay.h"
 #include "opts/split_ranges.h"
+#include "opts/stage_opts.h"
 #include "pass/rule_pass.h"
 #include "symbolic/guard_loads.h"
 #include "symbolic/symbolic.h"
@@ -58,7 +60,7 @@ Result<UOp> applyOpts(UOp root, PassContext& cx) {
 Result<UOp> constantLayout(UOp root, PassContext& cx) {
   auto& job = cx.data.get<KernelJob>();
   if (job.optLevel == 0 && !job.requested) return root;
-  return layOutConstants(cx.graph, root, job.caps.constants, job.layouts);
+  return spreadLoneFills(cx.graph, layOutConstants(cx.graph, root, job.caps.constants, job.layouts), job.caps);
 }
 
 Result<UOp> expandRanges(UOp root, PassContext& cx) {
@@ -72,7 +74,9 @@ Result<UOp> gridIndices(UOp root, PassContext& cx) {
   return guarded(lowerGpuDims(cx.graph, root, cx.data.get<KernelJob>().caps.gpu.limits), cx);
 }
 Result<UOp> ringsOfCopies(UOp root, PassContext& cx) {
-  return guarded(turnRings(cx.graph, root, cx.data.get<KernelJob>().caps.gpu), cx);
+  SVOD_TRY(root, guarded(turnRings(cx.graph, root, cx.data.get<KernelJob>().caps.gpu), cx));
+  SVOD_CHECK(checkFills(root));
+  return root;
 }
 Result<UOp> fencesOfProducts(UOp root, PassContext& cx) { return fenceProducts(cx.graph, root); }
 Result<UOp> fewerBarriers(UOp root, PassContext& cx) { return joinBarriers(cx.graph, root); }

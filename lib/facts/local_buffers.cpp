@@ -44,6 +44,11 @@ std::optional<TensorBox> bulkBoxOf(UOp sink, UOp fill) {
   return box && isUsedOnce(sink, box->param) ? box : std::nullopt;
 }
 
+bool isFilledInBulk(UOp sink, UOp fill, int64_t threads, const GpuTarget& gpu) {
+  return bufferOf(fill).argAs<SlotArg>().ring > 0 && threads % kWarpLanes == 0 &&
+         hasGpuOp("bulk_load", gpu.family, gpu.generation) && bulkBoxOf(sink, fill);
+}
+
 int64_t widestCopy(UOp fill) {
   const std::optional<Access> copy = bareCopyOf(fill);
   return copy ? togetherAlong(*copy, fill.src(fill.srcCount() - 1), kAccessBytes / byteSize(fill.dtype())) : 1;

@@ -2,6 +2,7 @@
 #pragma once
 #include "facts/kernel_facts.h"
 #include "ir/tensor_box.h"
+#include "machine/gpu.h"
 
 namespace svod {
 
@@ -22,6 +23,9 @@ std::optional<Access> bareCopyOf(UOp fill);
 /// The box that a bulk copy fills the buffer with, where its loops are not dealt to threads and its parameter is used
 /// for nothing else; nothing where no bulk copy does it.
 std::optional<TensorBox> bulkBoxOf(UOp sink, UOp fill);
+
+/// Whether hardware fills the stages of this ring, in a workgroup of so many threads: then none of them does.
+bool isFilledInBulk(UOp sink, UOp fill, int64_t threads, const GpuTarget& gpu);
 
 /// The most elements of a stage that one thread copies at once: 16 bytes, or fewer where those are no neighbours in
 /// memory, or not aligned.

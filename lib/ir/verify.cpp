@@ -1,6 +1,8 @@
 // The walk over a graph: stage membership, the rule tables and open ranges.
 #include "ir/verify.h"
 
+#include <algorithm>
+
 #include "ir/text.h"
 #include "ir/verify_access.h"
 
@@ -36,6 +38,17 @@ Status verify(UOp root, Stage stage, const VerifyOptions& options) {
   if (stage != Stage::Tensor && options.enumerate > 0) SVOD_CHECK(checkAccesses(root, stage, options.enumerate));
   if (!root.ranges().empty())
     return violation(root.ranges()[0], stage, "open-range", "is still open at the sink; an end must close it");
+  return {};
+}
+
+Status checkFills(UOp root) {
+  constexpr std::string_view kRule = "lone-fill";
+  const SpecRule& rule = *std::ranges::find(gpuRules(), kRule, &SpecRule::name);
+  for (UOp node : toposort(root)) {
+    if (!rule.covers(node.op())) continue;
+    const std::string wrong = rule.check({node.op(), node.dtype(), node.src(), node.arg()});
+    if (!wrong.empty()) return violation(node, Stage::Lowered, kRule, wrong);
+  }
   return {};
 }
 

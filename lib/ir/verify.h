@@ -45,4 +45,8 @@ struct VerifyOptions {
 /// store can be shown to leave its buffer. The error names the rule, the node as `.uop` line and the stage.
 Status verify(UOp root, Stage stage, const VerifyOptions& options = {});
 
+/// The rule that no thread fills memory of its workgroup alone, on its own: what breaks it computes the right values,
+/// many times slower. Of lowered graphs whose rings turn.
+Status checkFills(UOp root);
+
 }  // namespace svod

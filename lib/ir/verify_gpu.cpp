@@ -168,11 +168,62 @@ std::string checkUniformLoops(const NodeView& n) {
   return {};
 }
 
+// How many threads a gate leaves one of, as far as it is about their numbers alone.
+int64_t threadsForOne(UOp gate) {
+  if (gate.op() == Op::And) return threadsForOne(gate.src(0)) * threadsForOne(gate.src(1));
+  const bool isNumber = gate.op() == Op::Eq && gate.src(1).isConst();
+  if (!isNumber || std::ranges::none_of(toposort(gate.src(0)), isThreadIndex)) return 1;
+  const Interval numbers = gate.src(0).bounds();
+  return numbers.max - numbers.min + 1;
+}
+
+// Whether threads meet in every iteration of a loop for what this node does.
+bool meetsIn(UOp node, UOp loop) {
+  return std::ranges::any_of(toposort(node), [&](UOp n) {
+    const GpuOpInfo* row = n.op() == Op::Gpu ? findGpuOp(n.argAs<NameArg>().name) : nullptr;
+    return (n.op() == Op::Barrier || n.op() == Op::Wmma || (row && row->scope != GpuScope::Thread)) &&
+           n.dependsOn(loop);
+  });
+}
+
+// Not by whatever turns a ring, which is not known yet.
+bool isFilledByThreads(UOp buffer) {
+  return buffer.op() == Op::Buffer && buffer.argAs<SlotArg>().space == Space::Local &&
+         buffer.argAs<SlotArg>().ring == 0;
+}
+
+std::string fillsAlone(int64_t threads, uint32_t slot) {
+  const std::string all = std::to_string(threads), name = std::to_string(slot);
+  std::string text;
+  for (std::string_view part : {std::string_view("one of "), std::string_view(all),
+                                std::string_view(" threads fills local"), std::string_view(name),
+                                std::string_view(" alone, in a loop: spread deals it to all of them")})
+    text += part;
+  return text;
+}
+
+std::string checkLoneFill(const NodeView& n) {
+  std::vector<UOp> effects{n.src[0]};
+  for (size_t i = 0; i < effects.size(); ++i) {
+    const UOp effect = effects[i];
+    if (effect.op() == Op::Group) effects.insert(effects.end(), effect.src().begin(), effect.src().end());
+    if (effect.op() != Op::Store || effect.srcCount() < 3) continue;
+    const UOp buffer = storageOf(effect.src(0));
+    const int64_t threads = threadsForOne(effect.src(2));
+    const auto isOwn = [&](UOp r) { return effect.dependsOn(r) && !meetsIn(effect, r); };
+    if (isFilledByThreads(buffer) && threads > kWarpLanes && std::ranges::any_of(n.src.subspan(1), isOwn))
+      return fillsAlone(threads, buffer.argAs<SlotArg>().slot);
+  }
+  return {};
+}
+
 constexpr SpecRule kRules[] = {
     {"gpu", "instructions of GPUs have the operands of the table", L | P, isOp<Op::Gpu>, checkGpu},
     {"sums-in-flight", "registers that products add to are touched behind a wait for them", L | P, isAccess,
      checkSettled},
     {"sync-in-loop", "what synchronizes depends on the loop it stands in", L | P, isOp<Op::End>, checkSyncInLoop},
+    {"lone-fill", "no thread fills memory of a large workgroup alone, element by element", L, isOp<Op::End>,
+     checkLoneFill},
     {"uniform-loops", "threads that meet run the loops around equally often", L | P, meets, checkUniformLoops},
 };
 

@@ -44,6 +44,7 @@ class Dealer {
 
  private:
   UOp dealt(UOp end, UOp spread) {
+    if (!spread.src(0).isConst()) return dealtByLoop(end, spread);
     const int64_t size = spread.src(0).constInt(), rounds = (size + count_ - 1) / count_;
     std::vector<UOp> bodies, closed{UOp()};
     for (UOp r : end.src().subspan(1))
@@ -59,6 +60,18 @@ class Dealer {
     if (size % count_ != 0) makeRoom(end.src(0), size, rounds * count_);
     closed[0] = bodies.size() == 1 ? bodies[0] : g_.make(Op::Group, DType::Void, bodies);
     return closed.size() == 1 ? closed[0] : g_.make(Op::End, DType::Void, closed);
+  }
+
+  /// Of a number that a run tells: rings have none.
+  UOp dealtByLoop(UOp end, UOp spread) {
+    UOp all = g_.alu(Op::Add, {spread.src(0), g_.index(count_ - 1)});
+    UOp rounds = simplify(g_, g_.alu(Op::Floordiv, {all, g_.index(count_)}));
+    UOp step = g_.range(rounds, nextRange_++, AxisType::Loop);
+    std::vector<UOp> closed{round(end.src(0), spread, {g_.alu(Op::Mul, {step, g_.index(count_)}), step, true})};
+    for (UOp r : end.src().subspan(1))
+      if (r != spread) closed.push_back(r);
+    closed.push_back(step);
+    return g_.make(Op::End, DType::Void, closed);
   }
 
   static void add(std::vector<UOp>& bodies, UOp body) {

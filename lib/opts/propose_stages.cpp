@@ -39,11 +39,11 @@ std::vector<OptOp> proposeSpread(const KernelFacts& kernel, const LoopNames& nam
   if (!caps.workgroups) return moves;
   for (UOp r : stagesOf(kernel)) {
     UOp fill = fillAlong(kernel, r);
-    if (!std::ranges::all_of(fill.src().subspan(1), [](UOp each) { return constExtent(each).has_value(); })) continue;
+    const int64_t last = constExtent(fill.src(fill.srcCount() - 1)).value_or(1);
     std::vector<int64_t> widths{1};
     for (int64_t bytes : {4, 8, 16}) {
       const int64_t width = bytes / byteSize(fill.dtype());
-      if (width > 1 && width <= widestCopy(fill)) widths.push_back(width);
+      if (width > 1 && width <= widestCopy(fill) && last % width == 0) widths.push_back(width);
     }
     for (int64_t width : widths) moves.push_back({OptKind::Spread, AxisAmount{refTo(kernel, names, r), width}});
   }

@@ -3,6 +3,7 @@
 #include "opts/legality.h"
 #include "opts/operand_opts.h"
 #include "opts/reloop.h"
+#include "opts/stage_opts.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -56,10 +57,12 @@ Result<UOp> applyOpts(Graph& graph, UOp sink, std::span<const OptOp> opts, const
     SVOD_TRY(AppliedOpt applied, applyOpt(graph, kernel, opt, caps));
     kernel = std::move(applied.kernel);
   }
-  return endOfOpts(graph, kernel.sink);
+  return endOfOpts(graph, kernel.sink, caps);
 }
 
-UOp endOfOpts(Graph& graph, UOp sink) { return simplify(graph, dropUnitRanges(graph, sink)); }
+UOp endOfOpts(Graph& graph, UOp sink, const Caps& caps) {
+  return spreadLoneFills(graph, simplify(graph, dropUnitRanges(graph, sink)), caps);
+}
 
 Status checkEffects(UOp sink, std::span<const OptOp> opts) {
   for (const OptOp& opt : opts) {

@@ -36,8 +36,9 @@ Result<UOp> applyOpt(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps)
 /// all that needs to be recorded.
 Result<UOp> applyOpts(Graph& graph, UOp sink, std::span<const OptOp> opts, const Caps& caps);
 
-/// That last step: loops of one iteration are dropped, and indices are simple again.
-UOp endOfOpts(Graph& graph, UOp sink);
+/// That last step: loops of one iteration are dropped, indices are simple again, and no thread of a workgroup fills
+/// alone what all of them read.
+UOp endOfOpts(Graph& graph, UOp sink, const Caps& caps);
 
 /// What no single opt shows: each of the `opts` that made `sink` matters. Errors: BadOpt for a stream or prefetch that
 /// no vector passes.

@@ -25,16 +25,23 @@ Result<UOp> pickStage(UOp sink, int32_t number, const Caps& caps) {
   return fail(Diag::BadOpt, "axis " + std::to_string(number) + " fills more than one buffer, or adds to one");
 }
 
+bool isPlainLoop(UOp r) { return axisType(r) == AxisType::Loop; }
+
+// Whether a thread computes elements along these loops of a fill without the others.
+bool isElementwise(UOp fill, std::span<const UOp> loops) {
+  return std::ranges::none_of(toposort(fill.src(0)), [&](UOp n) {
+    return needsOthers(n) && std::ranges::any_of(loops, [&](UOp r) { return n.dependsOn(r); });
+  });
+}
+
 // A stage whose elements a thread computes without the others.
 Status checkElementwise(UOp fill) {
   const std::span<const UOp> closed = fill.src().subspan(1);
-  for (UOp r : closed)
-    if (axisType(r) != AxisType::Loop || !constExtent(r))
-      return fail(Diag::BadOpt, "a loop of the buffer is expanded already", "put spread before its vector and upcast");
-  for (UOp n : toposort(fill.src(0)))
-    if (needsOthers(n) && std::ranges::any_of(closed, [&](UOp r) { return n.dependsOn(r); }))
-      return fail(Diag::BadOpt, "elements of the buffer are made of other buffers, or by several threads",
-                  "spread takes what one thread computes alone");
+  if (!std::ranges::all_of(closed, isPlainLoop))
+    return fail(Diag::BadOpt, "a loop of the buffer is expanded already", "put spread before its vector and upcast");
+  if (!isElementwise(fill, closed))
+    return fail(Diag::BadOpt, "elements of the buffer are made of other buffers, or by several threads",
+                "spread takes what one thread computes alone");
   return {};
 }
 
@@ -52,11 +59,52 @@ Status checkOwner(UOp fill) {
   return {};
 }
 
+/// The fill with its elements along `loops` dealt to the threads of the workgroup, `width` neighbours at once. Another
+/// fill may have the same loops, one that this one is made of, too.
+UOp dealt(Graph& g, UOp sink, UOp fill, std::span<const UOp> loops, int64_t width) {
+  const Dealt to = dealtToThreads(g, loops, width, nextRangeId(sink));
+  const auto isOpen = [&](UOp n) { return std::ranges::any_of(loops, [&](UOp r) { return n.dependsOn(r); }); };
+  std::vector<UOp> src{transform(g, fill.src(0), [&](UOp n, std::span<const UOp> from) {
+    const auto loop = std::ranges::find(loops, n);
+    if (loop != loops.end()) return to.at[static_cast<size_t>(loop - loops.begin())];
+    return isOpen(n) ? g.withSrc(n, from) : n;
+  })};
+  src.insert(src.end(), to.ranges.begin(), to.ranges.end());
+  for (UOp r : fill.src().subspan(1))
+    if (std::ranges::find(loops, r) == loops.end()) src.push_back(r);
+  const UOp shared = g.withSrc(fill, src);
+  return simplify(g, substitute(g, sink, {&fill, 1}, {&shared, 1}));
+}
+
+/// What all local buffers take together.
+int64_t bytesInMemory(UOp sink) {
+  int64_t bytes = 0;
+  const int64_t threads = workgroupThreads(sink);
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Fill) bytes += bytesInMemory(n, threads);
+  return bytes;
+}
+
+/// The loops of a fill along which one thread would work alone; none where there is no such thread.
+std::vector<UOp> loneLoops(UOp sink, UOp fill, int64_t threads, const GpuTarget& gpu) {
+  const std::span<const UOp> closed = fill.src().subspan(1);
+  const auto isSpread = [](UOp r) { return axisType(r) == AxisType::Spread; };
+  const bool isLone = fill.argAs<ReduceArg>().op == Op::Store && checkOwner(fill) &&
+                      std::ranges::none_of(closed, isSpread) && !isFilledInBulk(sink, fill, threads, gpu);
+  std::vector<UOp> loops;
+  if (isLone) std::ranges::copy_if(closed, std::back_inserter(loops), isPlainLoop);
+  return isElementwise(fill, loops) ? loops : std::vector<UOp>();
+}
+
 /// The buffer of a fill as a ring.
 Result<Applied> turningBuffer(Graph& g, UOp sink, UOp fill, int64_t stages) {
   if (stages < 2 || stages > kMostStages)
     return fail(Diag::BadOpt, "a ring has 2 to 8 stages", "three are a good start");
   SVOD_CHECK(checkOwner(fill));
+  const auto isFixed = [](UOp r) { return constExtent(r).has_value(); };
+  if (!std::ranges::all_of(fill.src().subspan(1), isFixed))
+    return fail(Diag::BadOpt, "stages of the ring would have as many elements as a run tells",
+                "tile the loop, and pack its inner part");
   const auto loops = std::ranges::count(fill.ranges(), AxisType::Reduce, axisType);
   if (loops != 1)
     return fail(Diag::BadOpt, "the buffer is filled along " + std::to_string(loops) + " loops of reductions, not one",
@@ -88,14 +136,30 @@ Result<Applied> applySpread(Graph& g, UOp sink, const OptOp& opt, const Caps& ca
     return fail(Diag::BadOpt, "threads copy single elements, or 4, 8 or 16 bytes at once",
                 std::to_string(width) + " elements are " + std::to_string(bytes) + " bytes");
   const std::span<const UOp> closed = fill.src().subspan(1);
-  if (width > 1 && (*constExtent(closed.back()) % width != 0 || !areNeighbours(fill)))
+  if (width > 1 && (constExtent(closed.back()).value_or(1) % width != 0 || !areNeighbours(fill)))
     return fail(Diag::BadOpt, std::to_string(width) + " neighbours of the buffer are not neighbours in memory",
                 "order its axes in pack as the operand has them, or spread single elements");
-  const Dealt dealt = dealtToThreads(g, closed, width, nextRangeId(sink));
-  std::vector<Reloop> loops;
-  for (size_t i = 0; i < closed.size(); ++i)
-    loops.push_back({closed[i], dealt.at[i], i == 0 ? dealt.ranges : std::vector<UOp>()});
-  return Applied(simplify(g, reloop(g, sink, loops)));
+  return Applied(dealt(g, sink, fill, closed, width));
+}
+
+UOp spreadLoneFills(Graph& g, UOp sink, const Caps& caps) {
+  const int64_t threads = caps.workgroups ? workgroupThreads(sink) : 1;
+  if (threads <= 1) return sink;
+  std::vector<UOp> buffers;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Fill) buffers.push_back(bufferOf(n));
+  for (UOp buffer : buffers) {
+    const std::vector<UOp> nodes = toposort(sink);
+    const auto fill = std::ranges::find_if(nodes, [&](UOp n) { return n.op() == Op::Fill && bufferOf(n) == buffer; });
+    const std::vector<UOp> loops = loneLoops(sink, *fill, threads, caps.gpu);
+    if (loops.empty()) continue;
+    int64_t width = loops.size() + 1 == fill->srcCount() ? widestCopy(*fill) : 1;
+    while (constExtent(loops.back()).value_or(1) % width != 0) width /= 2;
+    if (width * byteSize(fill->dtype()) < 4) width = 1;
+    const UOp shared = dealt(g, sink, *fill, loops, width);
+    if (bytesInMemory(shared) <= caps.sharedBytes) sink = shared;  // rings have room for all threads of a last round
+  }
+  return sink;
 }
 
 Result<Applied> applySwizzle(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
@@ -132,10 +196,7 @@ Result<Applied> applyBulk(Graph& g, UOp sink, const OptOp& opt, const Caps& caps
                 "it copies an operand that is read nowhere else, in rows of 16 bytes or more, no longer than a swizzle "
                 "of 128, and whole 1024 bytes; others take async and spread");
   SVOD_TRY(Applied turning, turningBuffer(g, sink, fill, args.amount));
-  int64_t bytes = kLocalAlignment;  // of mbarriers
-  for (UOp n : toposort(turning.sink))
-    if (n.op() == Op::Fill) bytes += bytesInMemory(n, workgroupThreads(turning.sink));
-  if (bytes > caps.sharedBytes)
+  if (bytesInMemory(turning.sink) + kLocalAlignment > caps.sharedBytes)
     return fail(Diag::BadOpt, "no memory of a workgroup is left for the mbarriers of the ring", "use fewer stages");
   return turning;
 }

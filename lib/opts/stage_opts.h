@@ -13,6 +13,10 @@ Result<Applied> applyRaster(Graph& graph, UOp sink, const OptOp& opt, const Caps
 /// `root` with another local buffer in place of the one that `fill` fills; `arg` tells them apart.
 UOp withBuffer(Graph& graph, UOp root, UOp fill, const SlotArg& arg);
 
+/// Local buffers whose elements one thread of a workgroup would fill alone, one after the other, dealt to all of its
+/// threads as `spread` does, as many at once as are neighbours. Hardware fills those that are boxes of a tensor.
+UOp spreadLoneFills(Graph& graph, UOp sink, const Caps& caps);
+
 /// Whether a node of the value of a stage is made of another local buffer, or by several threads.
 bool needsOthers(UOp node);
 

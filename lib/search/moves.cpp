@@ -73,7 +73,7 @@ std::optional<Candidate> Moves::candidate(std::span<const OptOp> opts, std::stri
   if (caps_.threads && threads_ == 1 && std::ranges::none_of(chooser.opts, isCut)) splitForThreads(chooser);
   Candidate made;
   for (ChosenOpt& chosen : chooser.opts) made.opts.push_back(std::move(chosen.opt));
-  const UOp end = endOfOpts(*graph_, chooser.sink);
+  const UOp end = endOfOpts(*graph_, chooser.sink, caps_);
   if (!checkEffects(end, made.opts)) return std::nullopt;
   made.text = toText(made.opts), made.origin = std::move(origin);
   const KernelFacts& facts = facts_->of(end);

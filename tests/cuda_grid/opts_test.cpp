@@ -169,3 +169,15 @@ TEST_CASE("a kernel without one of its barriers, waits or groups of copies has a
   }
   CHECK(planted > 25);
 }
+
+TEST_CASE("a buffer of as many elements as a run tells is filled by all threads, in rounds") {
+  Model model = modelOf("var n in [1, 300]\ninput a: f32[64, n]\ninput b: f32[n, 64]\noutput y = matmul(a, b)\n");
+  for (const char* opts :
+       {"pack(2,k0) local(n0,64) global(n1)", "pack(2,k0) spread(p2.k0,1) local(n0,64) global(n1)"}) {
+    INFO(opts);
+    const auto compiled = compiledForGrid(model, opts);
+    INFO(compiled->kernels[0].source);
+    CHECK(compiled->kernels[0].source.find("== 0") == std::string::npos);  // no gate of one thread
+    checkOnGrid(model, opts);
+  }
+}

@@ -3,6 +3,7 @@
 #pragma once
 #include <catch2/catch.hpp>
 #include <regex>
+#include <sstream>
 
 #include "common/error_bound.h"
 #include "common/model_text.h"
@@ -76,22 +77,55 @@ inline std::vector<Mutant> withoutOneSync(const std::string& text) {
   return all;
 }
 
+/// Texts in which copies are started one step too early: before the meeting that says that all threads have left their
+/// stage, which comes behind them.
+inline std::vector<Mutant> withCopiesTooEarly(const std::string& text) {
+  static const std::regex copies("svod_(bulk_load|cp_async)"),
+      uses("svod_(barrier|mbar_wait|cp_wait|ldmatrix|wgmma|shared_load)|\\}|for \\(");
+  std::vector<std::string> lines;
+  std::istringstream from(text);
+  for (std::string line; std::getline(from, line);) lines.push_back(line);
+  const auto says = [&](size_t line, const std::regex& what) { return std::regex_search(lines[line], what); };
+  std::vector<Mutant> all;
+  for (size_t meeting = 0; meeting < lines.size(); ++meeting) {
+    if (lines[meeting].find("svod_barrier();") == std::string::npos) continue;
+    size_t end = meeting + 1;
+    bool hasCopies = false;
+    for (; end < lines.size() && !says(end, uses); ++end) hasCopies = hasCopies || says(end, copies);
+    if (!hasCopies) continue;
+    std::vector<std::string> changed = lines;
+    std::rotate(changed.begin() + static_cast<long>(meeting), changed.begin() + static_cast<long>(meeting) + 1,
+                changed.begin() + static_cast<long>(end));
+    std::string joined;
+    for (const std::string& line : changed) joined += line + "\n";
+    all.push_back({joined, "its place: the meeting of line " + std::to_string(meeting + 1)});
+  }
+  return all;
+}
+
 /// The kernels of a graph have no fault, and one in every mode without one of their synchronisations. How many those
-/// are.
+/// are. Copies one step too early are a fault in some mode: the last ones may stay under way.
 inline int checkPlanted(Model& model, const std::string& opts, const std::string& arch = "sm_80") {
   int planted = 0;
   const auto compiled = compiledForGrid(model, opts, arch);
-  for (const CompiledKernel& kernel : compiled->kernels)
-    for (Delay delay : kDelays) {
-      INFO("delay " << static_cast<int>(delay) << "\n" << kernel.source);
-      CHECK(faultOf(kernel.desc, kernel.source, delay) == "");
-      for (const auto& [text, without] : withoutOneSync(kernel.source)) {
-        ++planted;
-        INFO("without " << without);
-        CHECK(faultOf(kernel.desc, text, delay) != "");
-      }
+  for (const CompiledKernel& kernel : compiled->kernels) {
+    INFO(kernel.source);
+    const auto isFaulty = [&](const std::string& text) {
+      return [&](Delay delay) { return faultOf(kernel.desc, text, delay) != ""; };
+    };
+    CHECK(std::ranges::none_of(kDelays, isFaulty(kernel.source)));
+    for (const auto& [text, without] : withoutOneSync(kernel.source)) {
+      ++planted;
+      INFO("without " << without);
+      for (Delay delay : kDelays) CHECK(isFaulty(text)(delay));
     }
-  return planted / static_cast<int>(std::size(kDelays));
+    for (const auto& [text, without] : withCopiesTooEarly(kernel.source)) {
+      ++planted;
+      INFO("without " << without);
+      CHECK(std::ranges::any_of(kDelays, isFaulty(text)));
+    }
+  }
+  return planted;
 }
 
 }  // namespace svod

@@ -16,17 +16,21 @@ from svodc import SMALL, ToolTest, main, run  # noqa: E402
 CORPUS = ROOT / "tests/cuda_grid/corpus.svod"
 BARS = ROOT / "tests/cuda_grid/bars.svod"
 EPILOGUES_OF = ROOT / "tests/cuda_grid/epilogues.svod"
+WEIGHTS = ROOT / "tests/cuda_grid/bars_weights.svod"  # of the same names, one factor a constant
 ARCHS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120"]
 # What a loop of a kernel must not have: local memory, and fences of the whole GPU or system.
 FORBIDDEN = re.compile(r"^(LDL|STL|MEMBAR\.\w+\.(GPU|SYS)|ERRBAR|CCTL\.IVALL|BRA\.U\.ANY)")
 
 # Products of f16 and bf16, and those of warpgroups among them on sm_90a.
-PRODUCTS = ("half", "brain", "short", "across", "ragged", "cube", "steps", "rest", "odd")
+PRODUCTS = ("half", "brain", "residual", "gate", "short", "across", "ragged", "cube", "steps", "rest", "odd")
 OF_WARPGROUPS = PRODUCTS[:-2]
 # Their results go out through shared memory; no sums of slices are in it.
 STASHED = PRODUCTS[:-1]
 # Rows of theirs begin amid sectors of memory.
 AMID = ("steps", "rest")
+# They read a third matrix as their lanes hold results: two neighbours of a row, which fill half of a sector.
+BESIDE = ("residual", "gate")
+SINGLE = ("single", "large", "thousand")
 
 
 # Instructions behind the last product of a tile of 128 x 256, counted by hand (docs/cuda.md), and most times as many as there may be.
@@ -81,6 +85,11 @@ def loops(rows, labels):
 
 def counts(names, what):
     return sum(1 for name in names if name.startswith(what))
+
+
+def letters(names, of):
+    """A word of what is looked for, in the order of the code."""
+    return "".join(letter for name in names for what, letter in of if name.startswith(what))
 
 
 def names_of(rows):
@@ -175,50 +184,60 @@ class Sass(ToolTest):
         self.assertEqual(seen, set(EPILOGUES))
 
     def test_accesses_touch_no_sector_and_no_bank_in_vain(self):
-        done = self.svodc("inspect", BARS, "--kernels", "--json", "--target", "cuda", "--nvrtc", "none")
-        kernels = json.loads(done.stdout)["kernels"]["details"]
-        self.assertEqual(len(kernels), 18)
-        for kernel in kernels:
-            self.assertGreater(len(kernel["accesses"]), 0, kernel["name"])
-            for access in kernel["accesses"]:
-                with self.subTest(kernel=kernel["name"], access=access):
-                    most = 1.25 if access["unit"] == "sectors" and kernel["name"].startswith(AMID) else 1
-                    self.assertLessEqual(access["transfers"], most * access["least"])
+        for graph, count in ((BARS, 18), (WEIGHTS, 14)):
+            done = self.svodc("inspect", graph, "--kernels", "--json", "--target", "cuda", "--nvrtc", "none")
+            kernels = json.loads(done.stdout)["kernels"]["details"]
+            self.assertEqual(len(kernels), count)
+            for kernel in kernels:
+                self.assertGreater(len(kernel["accesses"]), 0, kernel["name"])
+                for access in kernel["accesses"]:
+                    with self.subTest(graph=graph.name, kernel=kernel["name"], access=access):
+                        self.assertLessEqual(access["transfers"], self.most(kernel["name"], access) * access["least"])
+
+    def most(self, kernel, access):
+        if access["unit"] == "sectors" and kernel.startswith(AMID):
+            return 1.25
+        return 2 if kernel.startswith(BESIDE) and "argument 3" in access["what"] else 1
 
     @needs_nvdisasm
     def test_loops_do_little_beside_their_products_and_memory_is_moved_16_bytes_at_a_time(self):
-        seen = set()
         for arch in (arch for arch in ("sm_80", "sm_90a") if arch in KNOWN):
-            plan = self.folder / arch
-            self.svodc("compile", BARS, "-o", plan, "--target", "cuda", "--cuda-arch", arch)
-            for name, cubin in cubins((plan / f"kernels.{arch}").read_bytes()).items():
-                rows, labels = instructions(cubin, self.folder / "k.cubin")
-                names, label = names_of(rows), name.split("_")[0]
-                with self.subTest(kernel=name, arch=arch):
-                    seen.add(label)
-                    self.assertEqual([i for i in names if i.startswith(("LDL", "STL"))], [])
-                    if label in STASHED:
-                        self.check_results(names)
-                    if label in OF_WARPGROUPS and arch == "sm_90a":
-                        self.check_warpgroups(names_of(busiest(rows, labels, "HGMMA")))
-                    elif label in PRODUCTS:
-                        self.check_cores(busiest(rows, labels, "HMMA"), ".64" if label == "rest" else ".128")
-                    elif label in ("single", "large", "thousand"):
-                        loop = names_of(busiest(rows, labels, "FFMA"))
-                        self.assertGreaterEqual(counts(loop, "FFMA") / len(loop), 0.85, loop)
-                        self.assertTrue(all(".128" in i for i in names if i.startswith(("LDS", "STS", "LDG", "STG"))), names)
-                    elif label == "stream":
-                        moves = [i for i in names if i.startswith(("LDG", "STG"))]
-                        self.assertTrue(all(".128" in i for i in moves), moves)
-                        self.assertGreaterEqual(counts(names[:names.index("FFMA") if "FFMA" in names else names.index("FMUL")], "LDG"), 4)
-                        self.assertLessEqual(len(names) / len(moves), 20)
-                    elif label == "turned":
-                        self.assertTrue(all(".128" in i for i in names if i.startswith(("LDG", "STG"))), names)
-                    elif label in ("rows", "norm"):
-                        self.assertTrue(all(".128" in i for i in names if i.startswith(("LDG", "STG"))), names)
-                        self.assertLessEqual(counts(names, "SHFL"), 2 * (5 + 3))  # two reduced values: of a warp, and of warps
-                        self.assertLessEqual(counts(names, "BAR"), 2)
-        self.assertEqual(seen, {*PRODUCTS, "single", "large", "thousand", "stream", "rows", "norm", "turned"})
+            seen = {}
+            for graph in (BARS, WEIGHTS):
+                plan = self.folder / (graph.stem + arch)
+                self.svodc("compile", graph, "-o", plan, "--target", "cuda", "--cuda-arch", arch)
+                for name, cubin in cubins((plan / f"kernels.{arch}").read_bytes()).items():
+                    label = name.split("_")[0]
+                    with self.subTest(kernel=name, arch=arch, graph=graph.name):
+                        seen.setdefault(graph, set()).add(label)
+                        self.check_code(label, arch, *instructions(cubin, self.folder / "k.cubin"))
+            self.assertEqual(seen[WEIGHTS], {*PRODUCTS, *SINGLE})
+            self.assertEqual(seen[BARS], {*PRODUCTS, *SINGLE, "stream", "rows", "norm", "turned"} - {*BESIDE})
+
+    def check_code(self, label, arch, rows, labels):
+        names = names_of(rows)
+        self.assertEqual([i for i in names if i.startswith(("LDL", "STL"))], [])
+        if label in STASHED:
+            self.check_results(names)
+        if label in OF_WARPGROUPS and arch == "sm_90a":
+            self.check_warpgroups(names_of(busiest(rows, labels, "HGMMA")))
+        elif label in PRODUCTS:
+            self.check_cores(busiest(rows, labels, "HMMA"), ".64" if label == "rest" else ".128")
+        elif label in SINGLE:
+            loop = names_of(busiest(rows, labels, "FFMA"))
+            self.assertGreaterEqual(counts(loop, "FFMA") / len(loop), 0.85, loop)
+            self.assertTrue(all(".128" in i for i in names if i.startswith(("LDS", "STS", "LDG", "STG"))), names)
+        elif label == "stream":
+            moves = [i for i in names if i.startswith(("LDG", "STG"))]
+            self.assertTrue(all(".128" in i for i in moves), moves)
+            self.assertGreaterEqual(counts(names[:names.index("FFMA") if "FFMA" in names else names.index("FMUL")], "LDG"), 4)
+            self.assertLessEqual(len(names) / len(moves), 20)
+        elif label == "turned":
+            self.assertTrue(all(".128" in i for i in names if i.startswith(("LDG", "STG"))), names)
+        elif label in ("rows", "norm"):
+            self.assertTrue(all(".128" in i for i in names if i.startswith(("LDG", "STG"))), names)
+            self.assertLessEqual(counts(names, "SHFL"), 2 * (5 + 3))  # two reduced values: of a warp, and of warps
+            self.assertLessEqual(counts(names, "BAR"), 2)
 
     def check_results(self, names):
         """They leave in pieces of 16 bytes, after one barrier: per piece four words are packed, stored and read once."""
@@ -238,6 +257,15 @@ class Sass(ToolTest):
         self.assertLessEqual(counts(loop, "WARPGROUP"), 2 * steps)
         self.assertEqual((counts(loop, "UTMALDG"), counts(loop, "LDGSTS")), (2 * steps, 0))  # both operands in bulk
         self.assertEqual(counts(loop, "FENCE"), 0)
+        self.check_filled_together(loop)
+        # Copies of a later step come before the wait for those of this one.
+        order = letters(loop, (("UTMALDG", "T"), ("SYNCS.PHASECHK", "w"), ("HGMMA", "H"), ("WARPGROUP.DEPBAR", "D")))
+        self.assertIn("TTwHHHHD", order)
+        self.assertEqual(set(re.findall("T+([^T])", order)), {"w"}, order)
+
+    def check_filled_together(self, names):
+        """What a loop of products shares comes in pieces: nobody copies single elements."""
+        self.assertEqual([i for i in names if re.match(r"(LDG|STS)\..*U16", i)], [])
 
     def check_cores(self, loop, narrowest):
         """mma.sync keeps a quarter of a unit busy for 8 cycles."""
@@ -248,6 +276,10 @@ class Sass(ToolTest):
         self.assertLessEqual(counts(names, "LDSM") / products, 0.4)
         self.assertGreater(counts(names, "LDGSTS") + counts(names, "UTMALDG"), 0)
         self.assertTrue(all(".128" in i or narrowest in i for i in names if i.startswith("LDGSTS")))
+        self.check_filled_together(names)
+        # Copies are started in the first half of a step, behind its meeting.
+        for step in letters(names, (("BAR", "B"), ("LDGSTS", "G"), ("UTMALDG", "G"), ("HMMA", "h"))).split("B")[1:-1]:
+            self.assertLessEqual(step[:step.rindex("G")].count("h"), step.count("h") / 2, step)
         self.assertTrue(all("RZ" in rest for name, rest in loop if name.startswith("LDS") and not name.startswith("LDSM")), "loads of single lanes")
 
 

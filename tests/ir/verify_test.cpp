@@ -261,6 +261,10 @@ constexpr Row kBroken[] = {
      "%0 = special 4 {\"lidx0\", 0, 3} : index\n%1 = param 4 {0} : f32[4]\n%2 = range %0 {0, loop} : index\n"
      "%3 = index %1, %2 : f32\n%4 = store %3, 1.0:f32\n%5 = barrier %4\n%6 = group %4, %5\n%7 = end %6, %2\n"
      "%8 = sink %7"},
+    {"lone-fill", L,
+     "%0 = special 64 {\"lidx0\", 0, 63} : index\n%1 = buffer 16 {0, local} : f32[16]\n%2 = range 16 {0, loop} : "
+     "index\n"
+     "%3 = index %1, %2 : f32\n%4 = eq %0, 0 : bool\n%5 = store %3, 1.0:f32, %4\n%6 = end %5, %2\n%7 = sink %6"},
     {"bounds", L,
      "%0 = param 4 {0} : f32[4]\n%1 = buffer 4 {0, local} : f32[4]\n%2 = index %0, 0 : f32\n%3 = index %1, 1 : f32\n"
      "%4 = gpu %3, %2 {\"cp_async16\"}\n%5 = sink %4"},
@@ -360,6 +364,24 @@ TEST_CASE("every rule is exercised and has a unique name") {
       INFO(rule.name);
       CHECK(covered.contains(rule.name));
     }
+}
+
+TEST_CASE("who fills memory of a workgroup alone is told which, and nobody else is") {
+  const auto faultOf = [](const char* threads, const char* gate) {
+    Graph graph;
+    const std::string text = "%0 = special " + std::string(threads) + " {\"lidx0\", 0, " +
+                             std::to_string(std::stoi(threads) - 1) +
+                             "} : index\n%1 = buffer 16 {7, local} : f32[16]\n%2 = range 16 {0, loop} : index\n"
+                             "%3 = index %1, %2 : f32\n%4 = eq " +
+                             gate +
+                             ", 0 : bool\n%5 = store %3, 1.0:f32, %4\n"
+                             "%6 = end %5, %2\n%7 = sink %6";
+    const Status status = checkFills(parse(graph, text));
+    return status ? std::string() : status.error()->message;
+  };
+  CHECK(faultOf("128", "%0").find("one of 128 threads fills local7 alone") != std::string::npos);
+  CHECK(faultOf("32", "%0") == "");
+  CHECK(faultOf("128", "%2") == "");
 }
 
 TEST_CASE("legal graphs of every stage pass") {

@@ -97,6 +97,15 @@ TEST_CASE("Without a swizzle the same loads conflict") {
   CHECK(conflicts == 8);
 }
 
+TEST_CASE("What one thread would copy alone is dealt to all of them, as wide as the operand allows") {
+  Graph g;
+  const Caps caps = gpuCaps({&core()});
+  const LinearKernel dealt = unchecked(g, product(g, {66, 80, 96}), kProductList, caps),
+                     left = unchecked(g, product(g, {66, 80, 96}), without(kProductList, "spread(").c_str(), caps);
+  CHECK(countOf(left, "cp_async16") == countOf(dealt, "cp_async16"));
+  CHECK(left.ops.size() == dealt.ops.size());
+}
+
 TEST_CASE("Shared copies keep the value whatever the sizes and whichever opt is left out") {
   const Caps caps = gpuCaps({&core()});
   for (const char* left : {"", "swizzle(", "async(", "spread(", "async(p1", "unroll("})
