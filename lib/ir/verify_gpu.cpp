@@ -195,9 +195,9 @@ bool isFilledByThreads(UOp buffer) {
 std::string fillsAlone(int64_t threads, uint32_t slot) {
   const std::string all = std::to_string(threads), name = std::to_string(slot);
   std::string text;
-  for (std::string_view part : {std::string_view("one of "), std::string_view(all),
-                                std::string_view(" threads fills local"), std::string_view(name),
-                                std::string_view(" alone, in a loop: spread deals it to all of them")})
+  for (std::string_view part :
+       {std::string_view("one of "), std::string_view(all), std::string_view(" threads fills local"),
+        std::string_view(name), std::string_view(" alone, in a loop: spread deals it to all of them")})
     text += part;
   return text;
 }

@@ -12,7 +12,8 @@ struct Dealt {
   UOp place;                // of an element, counted through all loops
   std::vector<UOp> at;      // the counter of each loop there
 };
-/// The elements that `loops` count, the outermost first, in pieces of `width`, which divides their number. The new ranges have ids from `id` on.
+/// The elements that `loops` count, the outermost first, in pieces of `width`, which divides their number. The new
+/// ranges have ids from `id` on.
 Dealt dealtToThreads(Graph& graph, std::span<const UOp> loops, int64_t width, uint32_t id);
 
 }  // namespace svod
