@@ -133,31 +133,80 @@ class Pricing {
     return sectorsOf(addresses, bytes);
   }
 
+  /// Copies under way beside the products: bytes of one workgroup, and how often its slowest ring goes on. Nothing
+  /// where a copy of a parameter has no ring: all threads wait for that.
+  struct Ahead {
+    double bytes = 0, steps = 0;
+    bool isThere() const { return bytes > 0; }
+  };
+  Ahead ahead() const {
+    Ahead found;
+    for (UOp fill : kernel_.fills) {
+      const double others = bufferOf(fill).argAs<SlotArg>().ring - 1.0;
+      if (others < 1 && bareCopyOf(fill)) return {};
+      if (others < 1) continue;
+      double steps = 1;
+      for (UOp r : kernel_.loops()[fill])
+        if (axisType(r) == AxisType::Reduce || axisType(r) == AxisType::Loop) steps *= std::max(1.0, extent(r));
+      found.bytes += others * static_cast<double>(fillBytes(fill));
+      found.steps = std::max(found.steps, steps / others);
+    }
+    return found;
+  }
+
+  int64_t sharedBytes() const {
+    int64_t bytes = 0;
+    for (UOp fill : kernel_.fills) bytes += bytesInMemory(fill, static_cast<int64_t>(threads_));
+    return bytes;
+  }
+
+  /// Each parameter once; again for every access where a wave of workgroups touches more of it than L2 holds.
+  double bytesOfMemory(double groupsOfWave) const {
+    std::map<std::pair<uint32_t, bool>, double> once;
+    double again = 0;
+    for (const Access& a : kernel_.accesses) {
+      if (!a.slot) continue;
+      const UOp storage = storageOf(a.node.src(0));
+      const double bytes =
+          std::min(bytesRead(a), static_cast<double>(storage.maxNumel()) * byteSize(a.node.src(0).dtype()));
+      double& most = once[{storage.id(), a.isStore}];
+      if (most > 0 &&
+          bytes / groups_ * std::min(groups_, groupsOfWave) > static_cast<double>(gpu_.l2Bytes) * kGpuKeptOfL2)
+        again += std::min(most, bytes);
+      most = std::max(most, bytes);
+    }
+    for (const auto& [_, bytes] : once) again += bytes;
+    return again;
+  }
+
   GpuCost finished(double instructions, double products, double sectors) const {
     GpuCost cost;
     const auto threads = static_cast<int64_t>(std::min(threads_, 1024.0));
-    const int64_t shared = bytesOfFills(kernel_);
     const double resident =
-        static_cast<double>(std::max<int64_t>(1, occupancyOf(gpu_, {kGpuRegisters, shared, threads}).groups));
+        static_cast<double>(std::max<int64_t>(1, occupancyOf(gpu_, {kGpuRegisters, sharedBytes(), threads}).groups));
     const double warps = std::ceil(threads_ / kWarpLanes), units = gpu_.units,
                  each = std::min(resident, std::ceil(groups_ / units));
-    const double waves = std::ceil(groups_ / (units * each)), hidden = std::min(1.0, warps * each / kWarpsWanted);
+    const double waves = std::ceil(groups_ / (units * each)), perNanosecond = gpu_.clockMHz / 1000.0;
     cost.busy = std::max(1e-6, groups_ / (units * each * waves));
-    const double perNanosecond = gpu_.clockMHz / 1000.0;
+    const Ahead ahead = this->ahead();
+    const double wanted = ahead.isThere() ? kGpuWarpsToHide : kWarpsWanted,
+                 hidden = std::min(1.0, warps * each / wanted);
     const double issued = instructions * warps * groups_ * kWarpLanes / (gpu_.lanes * units * perNanosecond);
     const double lanes = isOfWarpgroup_ ? gpu_.warpgroupLanes * kGpuWarpgroupShare : gpu_.coreLanes;
     const double multiplied = lanes > 0 ? products / (lanes * units * perNanosecond) : 0;
     const double hiddenOrIdle = std::max(0.25, hidden);  // products of a warpgroup need no other warps beside them
     cost.computing = std::max(issued / hiddenOrIdle, multiplied / (isOfWarpgroup_ ? 1 : hiddenOrIdle)) / cost.busy;
-    cost.cache = sectors * kSectorBytes / (gpu_.l2MBs / 1000.0) / cost.busy / hidden;
-    double bytes = 0;
-    for (const Access& a : kernel_.accesses)
-      if (a.slot)
-        bytes += std::min(bytesRead(a),
-                          static_cast<double>(storageOf(a.node.src(0)).maxNumel()) * byteSize(a.node.src(0).dtype()));
-    cost.memory =
-        bytes / (gpu_.memoryMBs / 1000.0) / std::max(0.1, std::min(1.0, groups_ * warps / (units * kWarpsWanted / 2)));
-    cost.total = kGpuLaunchNs + std::max({cost.computing, cost.cache, cost.memory});
+    // By Little's law: bytes under way are those of a bandwidth times its latency, at most.
+    const auto shareOf = [&](double bytesPerNs) {
+      const double underWay = ahead.bytes * each * std::min(units, groups_);
+      return ahead.isThere() ? std::min(1.0, underWay / (bytesPerNs * kGpuLatencyNs)) : 0;
+    };
+    const double l2 = gpu_.l2MBs / 1000.0, memory = gpu_.memoryMBs / 1000.0;
+    cost.cache = sectors * kSectorBytes / l2 / cost.busy / (ahead.isThere() ? shareOf(l2) : hidden);
+    const double byWarps = std::max(0.1, std::min(1.0, groups_ * warps / (units * kWarpsWanted / 2)));
+    cost.memory = bytesOfMemory(units * each) / memory / (ahead.isThere() ? shareOf(memory) : byWarps);
+    const double waiting = waves * ahead.steps * kGpuLatencyNs;
+    cost.total = kGpuLaunchNs + std::max({cost.computing, cost.cache, cost.memory, waiting});
     return cost;
   }
 
