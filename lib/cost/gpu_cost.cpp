@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "cost/ops.h"
 #include "cost/parameters.h"
 #include "cost/warp_touches.h"
 #include "facts/local_buffers.h"
@@ -92,8 +93,7 @@ class Pricing {
       return steps;
     }
     if (!isElementwise(n.op()) || isUnderCore(n) || fused_.contains(n.id())) return 0;
-    const double wide = info(n.dtype()).bits > 32 ? 16 : 1;
-    return wide * (has(n.op(), Transcend) ? kGpuTranscendental : 1);
+    return gpuInstructionsOf(n);
   }
   static bool isUnderCore(UOp n) {
     return std::ranges::any_of(n.ranges(), [](UOp r) { return axisType(r) == AxisType::Core; });

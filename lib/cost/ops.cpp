@@ -25,6 +25,27 @@ double transcendentalCycles(Op op) {
   }
 }
 
+// Counted in machine code for sm_90a, of f32, whose functions are made of approximate instructions.
+double gpuInstructions(Op op) {
+  switch (op) {
+    case Op::Exp:
+    case Op::Exp2: return kGpuExp;
+    case Op::Erf:
+    case Op::Tanh: return kGpuPolynomial;
+    case Op::Log:
+    case Op::Log2: return kGpuLog;
+    case Op::Pow: return kGpuPow;
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan: return kGpuSine;
+    case Op::Fdiv:
+    case Op::Recip: return kGpuDivision;
+    case Op::Sqrt: return kGpuRoot;
+    case Op::Fmod: return kGpuRemainder;
+    default: return 1;
+  }
+}
+
 // Elements from one lane to the next where all are neighbours in memory: a lane may hold a group of a dot product.
 int64_t neighbourStride(const Access& access) {
   for (UOp r : access.node.ranges())
@@ -76,6 +97,11 @@ Cycles cyclesOf(UOp n, const Caps& caps) {
   if (n.op() == Op::Threefry) return {kHashCycles, 0, 2 * kHashCycles};
   if (n.op() == Op::Fdiv || n.op() == Op::Sqrt || n.op() == Op::Recip) return {kDivisionCycles, 0, 1};
   return {plain, 0, 1};
+}
+
+double gpuInstructionsOf(UOp n) {
+  constexpr double kWide = 16;  // a GPU may have few lanes of f64
+  return (info(n.dtype()).bits > 32 ? kWide : 1) * gpuInstructions(n.op());
 }
 
 Cycles cyclesOf(const Access& access, UOp range, int64_t width, double vectors, const Caps& caps) {

@@ -22,6 +22,9 @@ struct Cycles {
 /// constants, addresses and counters.
 Cycles cyclesOf(UOp node, const Caps& caps);
 
+/// Instructions that a lane of a GPU executes for one elementwise op that is none of addresses.
+double gpuInstructionsOf(UOp node);
+
 /// Of a load or store of `width` lanes along `range`, in `vectors` registers; a width of 1 is a scalar. What lanes that
 /// are no neighbours cost is the dearest part of many kernels.
 Cycles cyclesOf(const Access& access, UOp range, int64_t width, double vectors, const Caps& caps);

@@ -37,6 +37,13 @@ SINGLE = ("single", "large", "thousand")
 EPILOGUES = {"plain": 200, "residual": 648, "curved": 3656, "gated": 2824}
 EPILOGUE_BAR = 1.3
 
+# A call of each function whose instructions the model of costs knows, and its parameter (`svodc --list-tunables`).
+FUNCTIONS = {
+    "mul": ("{x} * {y}", None), "exp": ("exp({x})", "GpuExp"), "exp2": ("exp2({x})", "GpuExp"), "tanh": ("tanh({x})", "GpuPolynomial"),
+    "erf": ("erf({x})", "GpuPolynomial"), "log": ("log({x})", "GpuLog"), "log2": ("log2({x})", "GpuLog"), "sin": ("sin({x})", "GpuSine"),
+    "cos": ("cos({x})", "GpuSine"), "div": ("{x} / {y}", "GpuDivision"), "recip": ("recip({x})", "GpuDivision"),
+    "sqrt": ("sqrt({x})", "GpuRoot"), "fmod": ("cmod({x}, {y})", "GpuRemainder"), "pow": ("pow({x}, {y})", "GpuPow")}
+
 
 def nvdisasm():
     """From PATH, the toolkit, or pip's nvidia-cuda-nvdisasm of this Python."""
@@ -182,6 +189,29 @@ class Sass(ToolTest):
                 self.assertEqual((counts(after, "F2F."), counts(after, "CALL")), (0, 0))
                 self.check_warpgroups(names_of(busiest(rows, labels, "HGMMA")))
         self.assertEqual(seen, set(EPILOGUES))
+
+    @needs_nvdisasm
+    @unittest.skipUnless("sm_90a" in KNOWN, "NVRTC lacks sm_90a")
+    def test_functions_are_priced_as_they_are_printed(self):
+        listed = dict(re.findall(r"^(Gpu\w+) +([0-9.]+)", self.svodc("--list-tunables").stdout, re.M))
+        graph, plan = self.folder / "functions.svod", self.folder / "plan"
+        lines = [f"input {op}: f32[8388608]\ninput {op}_by: f32[8388608]\noutput y_{op} = {text.format(x=op, y=op + '_by')}"
+                 for op, (text, _) in FUNCTIONS.items()]
+        graph.write_text("svod 1\n" + "\n".join(lines) + "\n")
+        self.svodc("compile", graph, "-o", plan, "--target", "cuda", "--cuda-arch", "sm_90a")
+        found = {}
+        for name, cubin in cubins((plan / "kernels.sm_90a").read_bytes()).items():
+            rows, _ = instructions(cubin, self.folder / "k.cubin")
+            end = names_of(rows).index("EXIT") + 1  # functions that are called stand behind it
+            found[name.split("_")[1]] = end, counts(names_of(rows[:end]), "STG.E.128")
+        start, stores = found["mul"]
+        for op, (_, parameter) in FUNCTIONS.items():
+            if parameter is None:
+                continue
+            with self.subTest(op=op):
+                each = (found[op][0] - start) / (4 * stores) + 1
+                self.assertEqual(found[op][1], stores)
+                self.assertLessEqual(max(each / float(listed[parameter]), float(listed[parameter]) / each), 1.3, each)
 
     def test_accesses_touch_no_sector_and_no_bank_in_vain(self):
         for graph, count in ((BARS, 18), (WEIGHTS, 14)):
