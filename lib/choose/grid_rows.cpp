@@ -84,11 +84,29 @@ std::pair<std::vector<UOp>, std::vector<UOp>> rowsAndColumns(const KernelFacts& 
 
 int64_t most(const Chooser& c) { return std::min<int64_t>(kGpuRowThreads, c.caps.maxLocal); }
 
-void unrollRest(Chooser& c, uint32_t loop) {
+/// How often threads come back to a loop.
+int64_t turnsOf(const Chooser& c, uint32_t loop) {
+  const UOp range = c.range(loop);
+  return range ? maxExtent(range) : 1;
+}
+
+/// All of what a thread has of a row, where that stays in its registers; else some of it.
+void unrollRest(Chooser& c, uint32_t loop, int64_t lanes = kGpuKeptOfRow) {
+  const int64_t turns = turnsOf(c, loop);
+  if (turns > 4 && turns * lanes <= kGpuKeptOfRow && c.apply(OptKind::Unroll, loop, turns, "all loads under way"))
+    return;
   for (int64_t steps : {4, 2})
     if (c.range(loop) && maxExtent(c.range(loop)) % steps == 0 && maxExtent(c.range(loop)) > 1 &&
         c.apply(OptKind::Unroll, loop, steps, "several loads under way"))
       return;
+}
+
+/// What the sums read of a row, and made of it, is there when its results are computed, if these are the same elements.
+void keepRow(Chooser& c, const std::vector<uint32_t>& loops, uint32_t column, int64_t lanes) {
+  const int64_t turns = turnsOf(c, column);
+  const bool isRead = std::ranges::all_of(loops, [&](uint32_t loop) { return turnsOf(c, loop) == 1; });
+  if (isRead && turns > 1 && turns * lanes <= kGpuKeptOfRow)
+    c.apply(OptKind::Upcast, column, turns, "what was read for the sums is kept");
 }
 
 }  // namespace
@@ -106,17 +124,20 @@ bool reduceRows(Chooser& c) {
       rows.empty() ? 1 : std::min(powerBelow(std::max<int64_t>(1, maxExtent(rows.back()))), most(c) / 2 / threads);
   if (together > 1) c.apply(OptKind::Local, idOf(rows.back()), together, "several short rows in a workgroup");
   for (uint32_t loop : loops) {
+    const int64_t lanes = lanesAlong(c, c.range(loop));
     vectorize(c, loop);
     const bool isShared = c.apply(OptKind::Group, loop, std::min(threads, powerBelow(maxExtent(c.range(loop)))),
                                   "neighbours share a row");
     if (!isShared && loop == loops[0]) return false;
-    unrollRest(c, loop);
+    unrollRest(c, loop, columns.empty() ? kGpuKeptOfRow : lanes);
   }
   if (!columns.empty()) {
     const uint32_t column = idOf(columns.back());
+    const int64_t lanes = lanesAlong(c, c.range(column));
     vectorize(c, column);
     c.apply(OptKind::Local, column, std::min(threads, powerBelow(maxExtent(c.range(column)))),
             "the same threads write it");
+    keepRow(c, loops, column, lanes);
   }
   fillGrid(c);
   return true;

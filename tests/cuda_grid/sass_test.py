@@ -269,6 +269,9 @@ class Sass(ToolTest):
             self.assertTrue(all(".128" in i for i in names if i.startswith(("LDG", "STG"))), names)
             self.assertLessEqual(counts(names, "SHFL"), 2 * (5 + 3))  # two reduced values: of a warp, and of warps
             self.assertLessEqual(counts(names, "BAR"), 2)
+            # Each element is read once, and its exponential computed once.
+            self.assertEqual(counts(names, "LDG"), counts(names, "STG"))
+            self.assertIn(counts(names, "MUFU.EX2"), (0, 4 * counts(names, "STG")))
 
     def check_results(self, names):
         """They leave in pieces of 16 bytes, after one barrier: per piece four words are packed, stored and read once."""
