@@ -49,7 +49,7 @@ def arguments():
 
 def code(folder):
     """The library of a plan, without the record of its manifest at the end."""
-    return re.sub(rb"\nsvod plan [0-9a-f]{64}\n\Z", b"", (Path(folder) / "kernels.so").read_bytes())
+    return re.sub(rb"\n(?://)?svod plan [0-9a-f]{64}\n\Z", b"", (Path(folder) / "kernels.so").read_bytes())
 
 
 def same_code(folders):

@@ -64,7 +64,7 @@ CudaDevice::~CudaDevice() {
     for (const Event clock : clocks_) (void)driver_.cuEventDestroy(clock);
     for (const auto& [argument, memory] : aligned_)
       if (memory != 0) (void)driver_.cuMemFree(memory);
-    for (const Module module : modules_) (void)driver_.cuModuleUnload(module);
+    for (const auto& [path, module] : modules_) (void)driver_.cuModuleUnload(module);
     if (own_ != nullptr) (void)driver_.cuStreamDestroy(own_);
   }
   (void)driver_.cuDevicePrimaryCtxRelease(info_.device);

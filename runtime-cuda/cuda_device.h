@@ -31,7 +31,8 @@ class CudaDevice final : public Device {
   ~CudaDevice() override;
 
   std::string_view kind() const override { return kKind; }
-  Result<const void*> load(const KernelDesc& kernel, std::span<const DeviceImage> images) override;
+  Result<std::string_view> choose(std::span<const FileDesc> files) override;
+  Result<const void*> load(const KernelDesc& kernel, const DeviceImage& image) override;
   Result<void*> allocate(uint64_t bytes) override;
   void release(void* memory, uint64_t bytes) override;
   Status checkAddress(const void* address, uint64_t bytes) override;
@@ -71,18 +72,18 @@ class CudaDevice final : public Device {
     Ticket ticket = 0;
     uint32_t first = 0, last = 0;
   };
-  /// What was loaded of a file.
-  struct Image {
+  /// What was loaded of the images for an architecture.
+  struct Loaded {
     std::string arch, others;  // and why others of the plan are not taken
-    bool isPtx = false;
     uint32_t kernels = 0;
     double milliseconds = 0;
+    bool isPtx() const { return parseCudaArch(arch)->isPtx; }
   };
 
   CudaDevice(Driver driver, const DeviceChoice& choice) : driver_(driver), choice_(choice) {}
   Status start();
-  Result<size_t> choose(const KernelDesc& kernel, std::span<const DeviceImage> images) const;
-  Result<Module> loadModule(const DeviceImage& image, std::span<const std::byte> code, const KernelDesc& kernel);
+  Result<Module> moduleOf(const DeviceImage& image, const KernelDesc& kernel);
+  Result<Module> loadModule(const DeviceImage& image, const KernelDesc& kernel);
 
   tl::unexpected<Error> refused(Code code, std::string_view what);
 
@@ -111,8 +112,8 @@ class CudaDevice final : public Device {
   bool hasContext_ = false;
   Context context_ = nullptr;
   Stream own_ = nullptr, stream_ = nullptr;  // what work is given to
-  std::map<std::string, Image> images_;      // by path
-  std::vector<Module> modules_;
+  Loaded loaded_;
+  std::map<std::string, Module> modules_;  // by path
   std::vector<std::unique_ptr<DeviceKernel>> kernels_;
 
   mutable std::mutex mutex_;

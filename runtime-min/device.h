@@ -45,7 +45,7 @@ struct DeviceLaunch {
 struct DeviceImage {
   const FileDesc& file;
   const KernelImage& needs;
-  std::span<const std::byte> bytes;
+  std::span<const std::byte> bytes;  // stay where they are as long as the device is lent
 };
 
 /// A launch, or a copy of so many bytes. `tag` is what a failure of it is known by.
@@ -101,12 +101,15 @@ class Device {
   virtual ~Device() = default;
   /// As DeviceDesc::kind says it.
   virtual std::string_view kind() const { return DeviceKind::Cpu; }
-  /// Loads a kernel with a grid from the best image that the device can run; `images` is what the plan has for this
-  /// kind of device. The kernel and the images stay as long as the device is lent. Errors: CpuFeatures when it can
-  /// run none, Unsupported for an attribute or a tensor map that the device does not know.
-  virtual Result<const void*> load(const KernelDesc& kernel, std::span<const DeviceImage> images) {
-    return fail(Diag::CpuFeatures, "a device of kind '" + std::string(kind()) + "' loads none of the " +
-                                       std::to_string(images.size()) + " images of kernel '" + kernel.name + "'");
+  /// The architecture whose images are the best that the device can run. `files` are all of the plan, of which images
+  /// for this kind of device count. Errors: CpuFeatures when it can run none.
+  virtual Result<std::string_view> choose(std::span<const FileDesc> /*files*/) {
+    return fail(Diag::CpuFeatures, "the device loads no kernels");
+  }
+  /// Loads a kernel with a grid from its image for the architecture that was chosen. The kernel stays as long as the
+  /// device is lent. Errors: Unsupported for an attribute or a tensor map that the device does not know.
+  virtual Result<const void*> load(const KernelDesc& kernel, const DeviceImage& /*image*/) {
+    return fail(Diag::CpuFeatures, kernel.name);
   }
   /// An address of the device, aligned to kDeviceAlignment; contents undefined. Errors: DeviceFailure, DeviceBusy.
   virtual Result<void*> allocate(uint64_t bytes) = 0;

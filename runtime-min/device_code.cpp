@@ -29,12 +29,13 @@ Status checkDevices(const Plan& plan, std::span<Device* const> devices) {
 namespace {
 
 Result<const void*> loadOn(Device& device, const LoadedPlan& loaded, const KernelDesc& kernel) {
-  std::vector<DeviceImage> images;
+  SVOD_TRY(const std::string_view arch, device.choose(loaded.plan().files));
   for (const KernelImage& image : kernel.grid->images) {
     const FileDesc& file = loaded.plan().files[image.file];
-    if (file.image.device == device.kind()) images.push_back({file, image, loaded.image(image.file)});
+    if (file.image.device == device.kind() && file.image.arch == arch)
+      return device.load(kernel, {file, image, loaded.image(image.file)});
   }
-  return device.load(kernel, images);
+  return fail(Diag::BadPlan, says({"kernel '", kernel.name, "' has no image for ", arch}), "compile the graph again");
 }
 
 }  // namespace

@@ -35,6 +35,8 @@ std::string nameOf(const State& state) { return "state '" + state.name + "'"; }
 Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedPlan> loaded,
                                                    const svod_instance_options& options, Pool* pool,
                                                    std::vector<Device*> devices) {
+  SVOD_CHECK(checkDevices(loaded->plan(), devices));
+  SVOD_TRY(loaded, LoadedPlan::forDevices(std::move(loaded), devices));
   const size_t workers = pool == nullptr ? 1 : pool->threads();
   if (!hasMemory(2 * Run::bytesFor(*loaded, workers) + kBytesPerBuffer * (loaded->plan().buffers.size() + 64)))
     return fail(Diag::DeviceFailure, "out of memory: no room for an instance", "free some memory");
@@ -47,7 +49,6 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
   config.devices = devices;
   const svod_memory memory = config.memory;
   SVOD_TRY(config.functions, hostEntries(instance->loaded_->program(), options));
-  SVOD_CHECK(checkDevices(instance->loaded_->plan(), devices));
   SVOD_TRY(config.loaded, loadKernels(*instance->loaded_, devices));
   SVOD_TRY(instance->run_, Run::create(*instance->loaded_, std::move(config)));
   instance->pointers_.resize(instance->loaded_->plan().buffers.size(), nullptr);

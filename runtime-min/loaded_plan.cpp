@@ -14,6 +14,8 @@
 #include "plan/directory.h"
 #include "plan/json.h"
 #include "plan/pack.h"
+#include "plan/variants.h"
+#include "runtime-min/device.h"
 #include "runtime-min/memory_block.h"
 #include "support/says.h"
 
@@ -48,6 +50,10 @@ LoadedPlan::~LoadedPlan() {
 }
 
 Status LoadedPlan::chooseCode(const LoadChoice& options, const svod_function_table* table) {
+  if (whole_ != nullptr) {
+    processors_.used = whole_->processors_.used;
+    return {};
+  }
   if (table != nullptr) {
     if (table->plan == nullptr || recordOf(table->plan) != record_)
       return fail(Diag::PlanChecksum, "the functions were made with another plan",
@@ -64,14 +70,20 @@ Status LoadedPlan::chooseCode(const LoadChoice& options, const svod_function_tab
 }
 
 Status LoadedPlan::readManifest(std::string_view text, const std::string& name, const LoadChoice& options,
-                                const svod_function_table* table) {
+                                const svod_function_table* table, std::span<Device* const> devices) {
   if (!hasMemory(kMostFactor * (text.size() + kPageOfText)))
     return fail(Diag::DeviceFailure, says({"out of memory: no room to read '", name, "'"}), "free some memory");
-  SVOD_TRY(plan_, planFromJson(text, name));
+  SVOD_CHECK(readPlanJson(text, name, plan_));
   SVOD_CHECK(check(plan_));
   record_ = codeRecord(text);
   SVOD_CHECK(chooseCode(options, table));
   takeVariant(plan_, processors_.used);
+  for (DeviceId id = 1; id < devices.size(); id++) {
+    if (devices[id] == nullptr || devices[id]->kind() == DeviceKind::Cpu) continue;
+    SVOD_TRY(const std::string_view arch, devices[id]->choose(plan_.files));
+    takeArch(plan_, id, arch);
+  }
+  if (!plan_.variants.empty()) manifest_ = text;
   isUsed_.resize(plan_.kernels.size());
   for (const Step& step : plan_.steps)
     if (const auto* launch = std::get_if<Launch>(&step.action)) isUsed_[launch->kernel] = 1;
@@ -133,10 +145,13 @@ Status LoadedPlan::finish(const svod_function_table* table) {
   std::vector<KernelFunction> functions;
   for (const KernelDesc& kernel : plan_.kernels) {
     KernelFunction& function = functions.emplace_back(nullptr);
-    if (kernel.grid || !isUsed(kernel)) continue;  // those with a grid are loaded by the devices of an instance
+    // Those with a grid are loaded by the devices of an instance.
+    if (kernel.grid || !isUsed(kernel) || whole_ != nullptr) continue;
     SVOD_TRY(function, functionOf(kernel, table));
   }
   program_ = Program(plan_, functions);
+  for (StepId step = 0; whole_ != nullptr && step < program_.steps.size(); step++)
+    program_.steps[step].function = whole_->program_.steps[step].function;
   describe();
   return {};
 }
@@ -248,6 +263,18 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const
   }
   SVOD_CHECK(loaded->finish());
   return std::shared_ptr<const LoadedPlan>(std::move(loaded));
+}
+
+// Read once more, as most plans have one architecture, and instances are few.
+Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::forDevices(std::shared_ptr<const LoadedPlan> loaded,
+                                                                 std::span<Device* const> devices) {
+  if (loaded->plan_.variants.empty()) return loaded;
+  std::unique_ptr<LoadedPlan> own(new LoadedPlan);
+  own->whole_ = std::move(loaded);
+  SVOD_CHECK(own->readManifest(own->whole_->manifest_, kPlanFileName, {}, nullptr, devices));
+  for (FileId id = 0; id < own->files_.size(); id++) own->files_[id] = own->whole_->files_[id];
+  SVOD_CHECK(own->finish());
+  return std::shared_ptr<const LoadedPlan>(std::move(own));
 }
 
 Program LoadedPlan::programFor(std::span<const uint32_t> queues) const {

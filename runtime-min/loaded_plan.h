@@ -13,6 +13,8 @@
 
 namespace svod {
 
+class Device;
+
 /// Ports, states and intermediate buffers as the C interface shows them.
 struct TensorView {
   std::string name, dtype;
@@ -30,6 +32,10 @@ struct LoadChoice {
 
 class LoadedPlan {
  public:
+  /// The plan with what these devices launch of it, by DeviceId: another one where an architecture that one of them
+  /// takes has launches of its own. After checkDevices. Errors: as for Device::choose.
+  static Result<std::shared_ptr<const LoadedPlan>> forDevices(std::shared_ptr<const LoadedPlan> loaded,
+                                                              std::span<Device* const> devices);
   /// A directory or a pack. With `table`, which is borrowed until this returns, no code of the plan is linked.
   static Result<std::shared_ptr<const LoadedPlan>> fromPath(const std::string& path, const LoadChoice& options,
                                                             const svod_function_table* table = nullptr);
@@ -43,7 +49,7 @@ class LoadedPlan {
   LoadedPlan(const LoadedPlan&) = delete;
   ~LoadedPlan();
 
-  /// As it is for the processor that was taken: without variants.
+  /// As it is for the processor that was taken: without variants for others.
   const Plan& plan() const { return plan_; }
   const ProcessorChoice& processors() const { return processors_; }
   const Program& program() const { return program_; }
@@ -68,7 +74,7 @@ class LoadedPlan {
   };
 
   Status readManifest(std::string_view text, const std::string& name, const LoadChoice& options,
-                      const svod_function_table* table = nullptr);
+                      const svod_function_table* table = nullptr, std::span<Device* const> devices = {});
   /// The kernels can run here, or are functions of `table`, which is that of this plan. Takes the processor.
   Status chooseCode(const LoadChoice& options, const svod_function_table* table);
   /// Whether a launch has its kernel there.
@@ -89,6 +95,8 @@ class LoadedPlan {
   void addView(svod_kind kind, std::string name, BufferId buffer, std::vector<std::string> texts);
   void addIntermediates();
 
+  std::shared_ptr<const LoadedPlan> whole_;  // that this one is made of, with what it holds
+  std::string manifest_;                     // where devices may take other launches
   Plan plan_;
   std::string record_;  // at the end of its code
   ProcessorChoice processors_;

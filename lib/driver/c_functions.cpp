@@ -234,6 +234,7 @@ Status compileCFunctions(Compilation& c, std::span<const CompileOptions> byTarge
   SVOD_TRY(const CompileOptions* host, hostOptions(byTarget));
   SVOD_TRY(c.functionObjects, objectsOf(calls, *host));
   for (size_t v = 0; v < variants.size(); ++v) {
+    if (variants[v].target->deviceKind != DeviceKind::Cpu) continue;
     SVOD_TRY(c.variants[v].functionObjects, objectsOf(calls, variants[v]));
   }
   return {};

@@ -77,6 +77,14 @@ Error withFailure(Error error, const PassLog& log, const CompileOptions& options
 TargetRecord recordOf(const CpuTarget& cpu) { return {cpu.triple, cpu.name, cpu.features, {}, {}}; }
 TargetRecord recordOf(const GpuTarget& gpu) { return {hostTriple(), gpu.name, {}, {}, {}}; }
 
+/// Of a device that stands for itself, all of its architectures.
+TargetRecord recordOf(const CompileOptions& options) {
+  TargetRecord record = std::visit([](const auto& m) { return recordOf(m); }, options.machine);
+  for (const Machine& machine : options.variants)
+    if (const auto* gpu = std::get_if<GpuTarget>(&machine)) record.cpu += "," + gpu->name;
+  return record;
+}
+
 PlanOptions planOptions(const Model& model, const CompileOptions& options) {
   PlanOptions plan;
   const PlanDevices devices = planDevices(model, options);
@@ -85,8 +93,7 @@ PlanOptions planOptions(const Model& model, const CompileOptions& options) {
   plan.memory = options.memory;
   // The processor, where there is code for one.
   const CpuTarget* host = hostProcessor(options);
-  plan.target =
-      host != nullptr ? recordOf(*host) : std::visit([](const auto& m) { return recordOf(m); }, options.machine);
+  plan.target = host != nullptr ? recordOf(*host) : recordOf(options);
   plan.target.numerics = toText(options.numerics);
   plan.target.compiler = "svod " + std::string(kVersion);
   return plan;
@@ -104,11 +111,8 @@ Status joinKernels(Compilation& c, std::span<const CompileOptions> byTarget, std
     SVOD_CHECK(byTarget[target].target->finish(c, {kernels, functions}, byTarget[target]));
     if (isHost)
       for (KernelDesc& function : c.functions) function.file = file;
-    for (CompiledKernel* kernel : kernels) {
+    for (CompiledKernel* kernel : kernels)
       if (!kernel->desc.grid) kernel->desc.file = file;
-      if (kernel->desc.grid)
-        for (KernelImage& image : kernel->desc.grid->images) image.file += file;
-    }
   }
   return {};
 }
@@ -132,8 +136,8 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   watch.lap("schedule");
 
   result->kernels = kernelsOf(model, result->schedule);
-  copyForVariants(*result, options, targetOf);
-  std::vector<CompileOptions> byTarget = optionsByTarget(options), variants = optionsOfVariants(options);
+  std::vector<CompileOptions> byTarget = optionsByTarget(options), variants = optionsOfVariants(byTarget);
+  copyForVariants(*result, variants, byTarget, targetOf);
   for (std::vector<CompileOptions>* all : {&byTarget, &variants})
     for (CompileOptions& of : *all) of.passes = optionsAfter(options.passes, graphPasses());
   const std::vector<KernelTask> tasks = tasksOf(*result, byTarget, targetOf, variants);

@@ -46,6 +46,7 @@ struct DeviceTarget {
   std::string name;  // of the device, as the graph says it
   const Target* target = nullptr;
   Machine machine;
+  std::vector<Machine> variants = {};  // further architectures, as CompileOptions::variants
 };
 
 /// Leave to use more threads than the one that every compile has. Threads may ask at once.
@@ -62,7 +63,7 @@ struct CompileOptions {
   const Target* target = &targets()[0];  // what to generate code for, and the machine, which is one of the target's
   Machine machine;
   std::vector<DeviceTarget> devices;  // those of another target; a plan has one target for each kind of device
-  std::vector<Machine> variants;  // further processors of the target; what is decided about the graph is for machine
+  std::vector<Machine> variants;  // further processors or architectures; what is decided about the graph is for machine
   int optLevel = 1;               // 0: no opts; 1: those that choose() finds
   Numerics numerics = Numerics::Contract;
   FoldLimits fold;  // of values that no run changes
@@ -129,7 +130,7 @@ struct FunctionObject {
   std::string object;
 };
 
-/// The kernels of a plan for one more processor.
+/// The kernels of a plan for one more processor, or one more architecture of a device.
 struct CompiledVariant {
   std::vector<CompiledKernel> kernels;  // by kernel id of the schedule; those of other targets without a name
   std::vector<FunctionObject> functionObjects;
@@ -159,7 +160,7 @@ struct Compilation {
   PassLog log;                                  // of all kernels, in order
   std::vector<KernelDesc> functions;            // of C files: kernels of the plan behind those of the schedule
   std::vector<FunctionObject> functionObjects;  // with their code
-  std::vector<CompiledVariant> variants;        // as CompileOptions::variants
+  std::vector<CompiledVariant> variants;        // those of devices first, then as CompileOptions::variants
 };
 
 /// A kernel before its opts, under another name and in a graph of its own: as far as it was simplified, if it was.

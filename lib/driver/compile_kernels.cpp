@@ -133,8 +133,11 @@ Status compileKernels(std::span<const KernelTask> tasks, const CompileOptions& o
     const CompiledKernel& kernel = *tasks[i].kernel;
     if (options.failure != nullptr && status[i].error()->diag == Diag::Verify)
       *options.failure = {kernel.name, kernel.log.failedPass, kernel.log.lastGood};
-    const auto* cpu = std::get_if<CpuTarget>(&tasks[i].options->machine);
-    const std::string of = options.variants.empty() || cpu == nullptr ? "" : " for " + cpu->name;
+    const bool isOne = std::ranges::all_of(tasks, [&](const KernelTask& task) {
+      return task.options->target != tasks[i].options->target || task.options->variants.empty();
+    });
+    const std::string of =
+        isOne ? "" : " for " + std::visit([](const auto& m) { return m.name; }, tasks[i].options->machine);
     return fail(std::move(status[i].error()).withNote("in kernel " + kernel.name + of));
   }
   return {};

@@ -6,7 +6,6 @@
 #include "driver/to_expr.h"
 #include "ir/bulk_tensor.h"
 #include "machine/occupancy.h"
-#include "plan/image_archive.h"
 #include "plan/image_rule.h"
 #include "support/suggest.h"
 #include "target/cuda/print_cuda.h"
@@ -24,15 +23,6 @@ Result<GpuTarget> gpuNamed(const std::string& name) {
   if (const std::optional<GpuTarget> gpu = gpuFor(name)) return *gpu;
   return fail(Diag::Usage, "there is no architecture '" + name + "' for --cuda-arch",
               choicesFor(name, gpuNames()) + "; compute_80 and the like are PTX, which the driver compiles");
-}
-
-/// What works on both.
-void limitTo(GpuTarget& gpu, const GpuTarget& other) {
-  gpu.generation = std::min(gpu.generation, other.generation);
-  gpu.maxThreads = std::min(gpu.maxThreads, other.maxThreads);
-  gpu.sharedBytes = std::min(gpu.sharedBytes, other.sharedBytes);
-  gpu.registers = std::min(gpu.registers, other.registers);
-  gpu.warpgroupLanes = std::min(gpu.warpgroupLanes, other.warpgroupLanes);
 }
 
 /// Best first, as devices take the first that they can run: exact code before that of a family, before plain code,
@@ -55,9 +45,15 @@ std::vector<std::string> split(std::string_view list) {
   return parts;
 }
 
-/// The architectures of the images, in their order.
-std::vector<std::string> imagesOf(const CompileOptions& options) {
-  return options.nvrtc ? split(gpuOf(options.machine).name) : std::vector<std::string>{kSource};
+/// What the image of a kernel is: its architecture as the plan says it, and what its file ends with.
+struct ImageForm {
+  std::string arch;
+  const char* ending;
+};
+ImageForm formOf(const CompileOptions& options) {
+  const std::string& arch = gpuOf(options.machine).name;
+  if (!options.nvrtc) return {kSource + arch, ".cu"};
+  return {arch, parseCudaArch(arch)->isPtx ? ".ptx" : ".cubin"};
 }
 
 /// The least version of a driver that loads an image. Within a major version all load each other's machine code.
@@ -129,19 +125,19 @@ std::optional<GpuTarget> gpuFor(std::string_view name) {
   return std::nullopt;
 }
 
-Result<Machine> machine(std::string_view, std::string_view archs) {
-  std::vector<std::string> names = split(archs.empty() ? kUsual : archs);
-  std::optional<GpuTarget> all;
-  for (const std::string& name : names) {
-    SVOD_TRY(const GpuTarget gpu, gpuNamed(name));
-    if (!all) all = gpu;
-    limitTo(*all, gpu);
-  }
+Result<std::vector<std::string>> archsOf(std::string_view list) {
+  std::vector<std::string> names = split(list.empty() ? kUsual : list);
+  for (const std::string& name : names) SVOD_CHECK(gpuNamed(name).transform([](const GpuTarget&) {}));
   std::ranges::sort(names, comesBefore);
   names.erase(std::ranges::unique(names).begin(), names.end());
-  all->name.clear();
-  for (const std::string& name : names) all->name += (all->name.empty() ? "" : ",") + name;
-  return Machine(std::move(*all));
+  return names;
+}
+
+Result<Machine> machine(std::string_view, std::string_view arch) {
+  const std::string name(arch.empty() ? kUsual : arch);
+  SVOD_TRY(GpuTarget gpu, gpuNamed(name));
+  gpu.name = name;
+  return Machine(std::move(gpu));
 }
 
 Caps caps(const Machine& machine, Numerics numerics) { return capsOf(gpuOf(machine), numerics); }
@@ -170,40 +166,27 @@ Status emitKernel(CompiledKernel& kernel, const CompileOptions& options) {
     if (printed.alignment[slot] > static_cast<int64_t>(byteSize(kernel.desc.args[slot].dtype)))
       grid.attributes.push_back({"align." + std::to_string(slot), printed.alignment[slot]});
   if (options.keepSource) kernel.source = printed.text;
-  std::vector<std::string> codes;
-  std::vector<KernelCode> parts;
-  const std::vector<std::string> archs = imagesOf(options);
-  grid.images.clear();
-  for (const std::string& arch : archs) {
-    GpuCode code;
-    code.bytes = printed.text;
-    if (options.nvrtc) {
-      SVOD_TRY(code, compileFor(arch, kernel, printed.text, *options.nvrtc));
-    }
-    SVOD_CHECK(checkShared(kernel, gpu, code.sharedBytes));
-    grid.images.push_back({static_cast<FileId>(grid.images.size()), code.registers, code.sharedBytes});
-    codes.push_back(std::exchange(code.bytes, {}));
-    kernel.gpuLogs.push_back(std::move(code));
+  GpuCode code;
+  code.bytes = printed.text;
+  if (options.nvrtc) {
+    SVOD_TRY(code, compileFor(gpu.name, kernel, printed.text, *options.nvrtc));
   }
-  for (size_t i = 0; i < archs.size(); ++i) parts.push_back({archs[i], codes[i]});
-  kernel.code = joinImage(parts);
+  SVOD_CHECK(checkShared(kernel, gpu, code.sharedBytes));
+  grid.images = {{0, code.registers, code.sharedBytes}};
+  kernel.code = std::exchange(code.bytes, {});
+  kernel.gpuLogs = {std::move(code)};
   return {};
 }
 
 Status finish(Compilation& c, const CodeParts& code, const CompileOptions& options) {
-  if (code.kernels.empty()) return {};
-  for (const std::string& arch : imagesOf(options)) {
-    std::vector<KernelCode> parts;
-    for (const CompiledKernel* kernel : code.kernels) {
-      const auto own = codeIn(std::as_bytes(std::span(kernel->code)), arch);
-      if (!own) return fail(Diag::CompileFailed, "kernel " + kernel->name + " has no code for " + arch);
-      parts.push_back({kernel->name, {reinterpret_cast<const char*>(own->data()), own->size()}});
-    }
-    const std::string& image = c.code.emplace_back(joinImage(parts));
-    c.files.push_back({"kernels." + arch,
+  const ImageForm form = formOf(options);
+  for (CompiledKernel* kernel : code.kernels) {
+    kernel->desc.grid->images[0].file = FileId(c.files.size());
+    const std::string& image = c.code.emplace_back(std::move(kernel->code));
+    c.files.push_back({kernel->name + "." + gpuOf(options.machine).name + form.ending,
                        FileKind::Image,
                        {std::as_bytes(std::span(image))},
-                       {kDeviceKind, arch, driverFor(arch, options.nvrtc.get())}});
+                       {kDeviceKind, form.arch, driverFor(form.arch, options.nvrtc.get())}});
   }
   return {};
 }

@@ -5,11 +5,15 @@
 namespace svod::cuda {
 
 inline constexpr const char* kDeviceKind = "cuda";
-inline constexpr const char* kSource = "source";  // ImageTarget::arch of a plan without machine code
+/// How ImageTarget::arch begins in a plan without machine code: "source:sm_80".
+inline constexpr const char* kSource = "source:";
 
-/// `archs` is a list such as "sm_80,sm_90a", "" for sm_80. The limits are the least of all, and what an architecture
-/// alone has is used where it is the only one. Errors: Usage, with the architectures there are.
-Result<Machine> machine(std::string_view triple, std::string_view archs);
+/// The architectures of a list such as "sm_80,sm_90a", "" for sm_80, in the order of the machines of a plan: those
+/// whose code fewer devices run first, exact before family, plain and PTX, and the newest of each. Errors: Usage, with
+/// the architectures there are.
+Result<std::vector<std::string>> archsOf(std::string_view list);
+/// The GPU of one architecture, "" for sm_80. Errors: as for archsOf.
+Result<Machine> machine(std::string_view triple, std::string_view arch);
 /// The GPU that code for `arch` is chosen for: of an architecture between two rows of gpus.def that of the lower one.
 /// Nothing where `arch` is none.
 std::optional<GpuTarget> gpuFor(std::string_view arch);

@@ -61,7 +61,7 @@ std::vector<CompileOptions> optionsByTarget(const CompileOptions& options) {
   for (const DeviceTarget& device : options.devices) {
     if (indexOf(all, device.target->deviceKind) < all.size()) continue;
     all.push_back(options);
-    all.back().target = device.target, all.back().machine = device.machine;
+    all.back().target = device.target, all.back().machine = device.machine, all.back().variants = device.variants;
   }
   return all;
 }

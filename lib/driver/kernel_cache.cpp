@@ -13,7 +13,7 @@ namespace svod {
 namespace {
 
 /// A change of what is kept, or of how, needs another number.
-constexpr std::string_view kForm = "svod kernel 5";
+constexpr std::string_view kForm = "svod kernel 6";
 
 /// One value per line, so that no two lists of values give the same text.
 class KeyText {

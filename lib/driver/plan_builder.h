@@ -13,9 +13,9 @@
 
 namespace svod {
 
-/// What another processor runs.
+/// What another processor runs, or another architecture of a device.
 struct PlannedVariant {
-  std::string cpu;
+  std::string cpu;  // as Variant::cpu
   std::vector<std::string> features;
   std::vector<KernelId> kernels;  // by kernel of the schedule, and those behind: what it runs in its place
 };

@@ -140,17 +140,11 @@ Status emitOnGrid(CompiledKernel& kernel, const CompileOptions& options) {
   return {};
 }
 
-template <auto images>
-Status finishImages(Compilation& c, const CodeParts& parts, const CompileOptions&) {
-  if (parts.kernels.empty()) return {};
-  std::vector<KernelCode> codes;
-  for (const CompiledKernel* k : parts.kernels) codes.push_back({k->name, k->code});
-  SVOD_TRY(std::vector<ImageFile> files, images(codes));
+template <auto image>
+Status finishImages(Compilation& c, const CodeParts& parts, const CompileOptions& options) {
   for (CompiledKernel* k : parts.kernels) {
-    k->desc.grid->images.clear();
-    for (size_t i = 0; i < files.size(); ++i) k->desc.grid->images.push_back({static_cast<FileId>(i), 0, 0});
-  }
-  for (ImageFile& file : files) {
+    SVOD_TRY(ImageFile file, image(k->name, std::move(k->code), options.machine));
+    k->desc.grid->images = {{FileId(c.files.size()), 0, 0}};
     const std::string& bytes = c.code.emplace_back(std::move(file.bytes));
     c.files.push_back({std::move(file.path), FileKind::Image, {bytesOf(bytes)}, std::move(file.needs)});
   }
@@ -162,10 +156,10 @@ constexpr Target kTargets[] = {
      emitObjectOf, linkObjects, DeviceKind::Cpu, kNative},
     {"c", "portable C11 source, kernels.c, and its kernels.so unless --cc is none", anyProcessor, portableCaps,
      portableOps, kernelPasses, printKernel, joinSource, DeviceKind::Cpu},
-    {"cuda", "machine code for NVIDIA's GPUs, through NVRTC; an image for each --cuda-arch", cuda::machine, cuda::caps,
-     cuda::legal, gridKernelPasses, cuda::emitKernel, cuda::finish, cuda::kDeviceKind},
+    {"cuda", "machine code for NVIDIA's GPUs, through NVRTC; kernels of its own for each --cuda-arch", cuda::machine,
+     cuda::caps, cuda::legal, gridKernelPasses, cuda::emitKernel, cuda::finish, cuda::kDeviceKind},
     {"emulated", "workgroups of threads as text, kernels.uop, for a device that interprets it", emulated::machine,
-     emulated::caps, emulated::legal, gridKernelPasses, emitOnGrid<emulated::emit>, finishImages<emulated::images>,
+     emulated::caps, emulated::legal, gridKernelPasses, emitOnGrid<emulated::emit>, finishImages<emulated::image>,
      emulated::kDeviceKind},
 };
 

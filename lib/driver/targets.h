@@ -38,7 +38,8 @@ struct Target {
   std::span<const Pass> (*passes)();
   /// Code of one kernel; called for several kernels at once.
   Status (*emitKernel)(CompiledKernel& kernel, const CompileOptions& options);
-  /// Joins code into files of the plan, the first of which has the kernels; none where there is no code.
+  /// Joins code into files of the plan, the first of which has the kernels; none where there is no code. Kernels with
+  /// a grid know their images then.
   Status (*finish)(Compilation& compilation, const CodeParts& parts, const CompileOptions& options);
   /// What runs it, as DeviceDesc::kind. Kernels of any kind but cpu have a grid, and run on devices besides the host.
   std::string_view deviceKind;

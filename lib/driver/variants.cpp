@@ -2,13 +2,24 @@
 
 #include <algorithm>
 
+#include "plan/variants.h"
+
 namespace svod {
 
 namespace {
 
-/// But for their names, which are the same.
+/// What a launch needs to know of a kernel, whatever its images are.
+KernelDesc launchedAs(const KernelDesc& desc) {
+  KernelDesc launched = desc;
+  if (launched.grid) launched.grid->images.clear();
+  return launched;
+}
+
+/// But for their names, which are the same. Kernels with a grid have an image for each architecture in any case.
 bool isSame(const CompiledKernel& a, const CompiledKernel& b) {
-  return a.desc == b.desc && a.layouts == b.layouts && a.code == b.code && a.compiled == b.compiled;
+  if (a.layouts != b.layouts) return false;
+  if (a.desc.grid) return launchedAs(a.desc) == launchedAs(b.desc);
+  return a.desc == b.desc && a.code == b.code && a.compiled == b.compiled;
 }
 
 bool isSame(const FunctionObject& a, const FunctionObject& b) { return a.file == b.file && a.object == b.object; }
@@ -26,19 +37,17 @@ class Joiner {
   }
 
   Result<PlannedVariant> add(CompiledVariant& variant, const CompileOptions& options) {
+    return options.target->deviceKind == DeviceKind::Cpu ? addProcessor(variant, options) : addArch(variant, options);
+  }
+
+ private:
+  Result<PlannedVariant> addProcessor(CompiledVariant& variant, const CompileOptions& options) {
     const auto& cpu = std::get<CpuTarget>(options.machine);
     PlannedVariant planned{cpu.name, cpu.features, ids_[0]};
     SVOD_TRY(const FileId file, link(variant, options));
     for (size_t k = 0; k < variant.kernels.size(); ++k) {
-      if (variant.same[k]) {
-        planned.kernels[k] = ids_[*variant.same[k]][k];
-      } else if (!variant.kernels[k].name.empty()) {
-        CompiledKernel& kernel = variant.kernels[k];
-        kernel.desc.file = file;
-        kernel.desc.name += "@" + cpu.name;
-        planned.kernels[k] = KernelId(kernels_.size());
-        kernels_.push_back({kernel.desc, kernel.layouts});
-      }
+      variant.kernels[k].desc.file = file;
+      addKernel(variant, k, cpu.name, planned);
     }
     for (size_t f = 0; f < c_.functions.size(); ++f) {
       const size_t at = c_.kernels.size() + f;
@@ -56,7 +65,38 @@ class Joiner {
     return planned;
   }
 
- private:
+  /// Every kernel has an image of its own; where a device is told the same of two, they are images of one kernel.
+  Result<PlannedVariant> addArch(CompiledVariant& variant, const CompileOptions& options) {
+    std::vector<CompiledKernel*> own;
+    for (CompiledKernel& kernel : variant.kernels)
+      if (!kernel.name.empty()) own.push_back(&kernel);
+    const size_t first = c_.files.size();
+    SVOD_CHECK(options.target->finish(c_, {own, {}}, options));
+    const std::string& arch = std::get<GpuTarget>(options.machine).name;
+    PlannedVariant planned{"", {}, ids_[0]};
+    if (c_.files.size() > first) planned.cpu = variantName(options.target->deviceKind, c_.files[first].image.arch);
+    for (size_t k = 0; k < variant.kernels.size(); ++k) {
+      if (variant.same[k]) {
+        CompiledKernel& same = *variant.same[k] == 0 ? c_.kernels[k] : c_.variants[*variant.same[k] - 1].kernels[k];
+        same.desc.grid->images.push_back(variant.kernels[k].desc.grid->images[0]);
+      }
+      addKernel(variant, k, arch, planned);
+    }
+    ids_.push_back(planned.kernels);
+    return planned;
+  }
+
+  void addKernel(CompiledVariant& variant, size_t k, const std::string& suffix, PlannedVariant& planned) {
+    CompiledKernel& kernel = variant.kernels[k];
+    if (variant.same[k]) {
+      planned.kernels[k] = ids_[*variant.same[k]][k];
+    } else if (!kernel.name.empty()) {
+      kernel.desc.name += "@" + suffix;
+      planned.kernels[k] = KernelId(kernels_.size());
+      kernels_.push_back({kernel.desc, kernel.layouts});
+    }
+  }
+
   /// Its own code; no file where it has none.
   Result<FileId> link(CompiledVariant& variant, const CompileOptions& options) {
     std::vector<CompiledKernel*> own;
@@ -79,22 +119,26 @@ class Joiner {
 
 }  // namespace
 
-std::vector<CompileOptions> optionsOfVariants(const CompileOptions& options) {
+std::vector<CompileOptions> optionsOfVariants(std::span<const CompileOptions> byTarget) {
   std::vector<CompileOptions> all;
-  for (const Machine& machine : options.variants) {
-    CompileOptions& own = all.emplace_back(options);
-    own.machine = machine, own.variants.clear();
-  }
+  for (const CompileOptions& options : byTarget)
+    for (const Machine& machine : options.variants) {
+      CompileOptions& own = all.emplace_back(options);
+      own.machine = machine, own.variants.clear();
+    }
+  std::ranges::stable_partition(all, [](const CompileOptions& o) { return o.target->deviceKind != DeviceKind::Cpu; });
   return all;
 }
 
-void copyForVariants(Compilation& c, const CompileOptions& options, std::span<const size_t> targetOf) {
-  for (size_t v = 0; v < options.variants.size(); ++v) {
+void copyForVariants(Compilation& c, std::span<const CompileOptions> variants, std::span<const CompileOptions> byTarget,
+                     std::span<const size_t> targetOf) {
+  for (const CompileOptions& options : variants) {
     CompiledVariant& variant = c.variants.emplace_back();
     variant.kernels.resize(c.kernels.size());
     variant.same.resize(c.kernels.size());
+    if (options.target->deviceKind != DeviceKind::Cpu) variant.sameFunctions = 0;
     for (size_t k = 0; k < c.kernels.size(); ++k)
-      if (targetOf[k] == 0) variant.kernels[k] = copyOf(c.kernels[k], c.kernels[k].name);
+      if (byTarget[targetOf[k]].target == options.target) variant.kernels[k] = copyOf(c.kernels[k], c.kernels[k].name);
   }
 }
 
@@ -105,7 +149,8 @@ void findSame(Compilation& c) {
       const bool isPlan = before == 0;
       const std::vector<CompiledKernel>& kernels = isPlan ? c.kernels : c.variants[before - 1].kernels;
       for (size_t k = 0; k < kernels.size(); ++k)
-        if (!variant.same[k] && !variant.kernels[k].name.empty() && isSame(variant.kernels[k], kernels[k]))
+        if (!variant.same[k] && !variant.kernels[k].name.empty() && !kernels[k].name.empty() &&
+            isSame(variant.kernels[k], kernels[k]))
           variant.same[k] = before;
       const auto& objects = isPlan ? c.functionObjects : c.variants[before - 1].functionObjects;
       if (!variant.sameFunctions && std::ranges::equal(variant.functionObjects, objects,

@@ -1,4 +1,5 @@
-// Kernels for further processors of a plan: compiled like those of the plan, kept where they differ.
+// Kernels for further processors of a plan and further architectures of its devices: compiled like those of the plan,
+// kept where they differ.
 #pragma once
 #include <span>
 #include <vector>
@@ -8,15 +9,17 @@
 
 namespace svod {
 
-/// The options of a compile as its variants see them, by variant.
-std::vector<CompileOptions> optionsOfVariants(const CompileOptions& options);
+/// The options of a compile as its variants see them, by variant. Those of devices come first.
+std::vector<CompileOptions> optionsOfVariants(std::span<const CompileOptions> byTarget);
 
-/// Fills Compilation::variants with copies of the kernels of target 0, by kernel of the schedule, not yet compiled.
-void copyForVariants(Compilation& compilation, const CompileOptions& options, std::span<const size_t> targetOf);
+/// Fills Compilation::variants with copies of the kernels of their targets, by kernel of the schedule, not yet
+/// compiled.
+void copyForVariants(Compilation& compilation, std::span<const CompileOptions> variants,
+                     std::span<const CompileOptions> byTarget, std::span<const size_t> targetOf);
 
 /// Adds the code of what differs from the plan and from earlier variants: to `kernels`, behind those of the plan, and
-/// to the files, in a file of its own for each variant. Gives the kernels of each. To be called when the kernels of the
-/// plan have their files, whose code `same` compared before.
+/// to the files, in a file of its own for each processor, and an image for each kernel of an architecture. Gives the
+/// kernels of each. To be called when the kernels of the plan have their files, whose code `same` compared before.
 Result<std::vector<PlannedVariant>> joinVariants(Compilation& compilation, std::span<const CompileOptions> options,
                                                  std::vector<PlannedKernel>& kernels);
 

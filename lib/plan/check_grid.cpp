@@ -16,12 +16,15 @@ constexpr uint64_t kMostOfAxis = 256;       // elements of an axis in one copy
 
 Status checkImages(const Plan& plan, const Grid& grid, const std::string& where) {
   if (grid.images.empty()) return bad(where, "no image holds it");
-  std::set<FileId> files;
-  for (const KernelImage& image : grid.images) {
+  for (size_t i = 0; i < grid.images.size(); i++) {
+    const KernelImage& image = grid.images[i];
     if (image.file >= plan.files.size()) return bad(where, noSuch("file", image.file, plan.files.size()));
     const FileDesc& file = plan.files[image.file];
     if (file.kind != FileKind::Image) return bad(where, {"its file '", file.path, "' is no image"});
-    if (!files.insert(image.file).second) return bad(where, {"the image '", file.path, "' is there twice"});
+    for (size_t other = 0; other < i; other++)
+      if (const ImageTarget& known = plan.files[grid.images[other].file].image;
+          known.device == file.image.device && known.arch == file.image.arch)
+        return bad(where, {"'", file.path, "' is its second image for ", file.image.device, ":", file.image.arch});
     if (image.sharedBytes > kMaxPlanBytes) return bad(where, {"the image '", file.path, "' needs too much memory"});
   }
   return {};

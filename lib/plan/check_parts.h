@@ -24,6 +24,8 @@ Status checkValues(const KernelDesc& kernel, const Expr& expr, const std::string
 Status checkGrid(const Plan& plan, const KernelDesc& kernel, const std::string& where);
 /// The processors of the variants, and that their launches are for steps that are launches, in their order.
 Status checkVariants(const Plan& plan);
+/// Whether a kernel that a variant launches is one for it: that of a device has an image for its architecture.
+Status checkVariantKernel(const Plan& plan, const Variant& variant, const KernelDesc& kernel, const std::string& where);
 /// Whether a launch, each of which fits its kernel, reads and writes what that of the plan does, so that no hazard
 /// depends on the variant: other bytes only of weights.
 Status checkSameBytes(const Plan& plan, const Launch& own, const Launch& instead, const std::string& where);

@@ -61,6 +61,7 @@ class StepChecker {
       where_ = at("variants", v) + "." + at("launches", nextOf_[v]);
       const Launch& instead = launches[nextOf_[v]++].launch;
       SVOD_CHECK(check(instead));
+      SVOD_CHECK(checkVariantKernel(plan_, plan_.variants[v], plan_.kernels[instead.kernel], where_));
       SVOD_CHECK(checkSameBytes(plan_, std::get<Launch>(plan_.steps[step].action), instead, where_));
     }
     return {};

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "plan/check_parts.h"
+#include "plan/variants.h"
 #include "support/says.h"
 
 namespace svod {
@@ -12,9 +13,12 @@ Status checkProcessors(const Plan& plan) {
   constexpr size_t kMostVariants = 63;
   if (plan.variants.size() > kMostVariants) return bad("variants", says({"more than ", kMostVariants}));
   std::set<std::string_view> names = {plan.target.cpu};
+  const size_t ofDevices = deviceVariants(plan);
   for (size_t i = 0; i < plan.variants.size(); i++) {
     const Variant& variant = plan.variants[i];
     if (variant.cpu.empty()) return bad(at("variants", i), "the processor has no name");
+    if (i >= ofDevices && isForDevice(variant))
+      return bad(at("variants", i), says({"'", variant.cpu, "' stands behind one for a processor"}));
     if (!names.insert(variant.cpu).second) return bad(at("variants", i), says({"'", variant.cpu, "' is there twice"}));
     int64_t before = -1;
     for (const VariantLaunch& instead : variant.launches) {
@@ -38,6 +42,16 @@ bool isConstant(const Plan& plan, BufferId id) {
 }  // namespace
 
 Status checkVariants(const Plan& plan) { return checkProcessors(plan); }
+
+Status checkVariantKernel(const Plan& plan, const Variant& variant, const KernelDesc& kernel,
+                          const std::string& where) {
+  if (!isForDevice(variant)) return {};
+  for (size_t i = 0; kernel.grid && i < kernel.grid->images.size(); i++) {
+    const ImageTarget& image = plan.files[kernel.grid->images[i].file].image;
+    if (variantName(image.device, image.arch) == variant.cpu) return {};
+  }
+  return bad(where, says({"kernel '", kernel.name, "' has no image for ", variant.cpu}));
+}
 
 Status checkSameBytes(const Plan& plan, const Launch& own, const Launch& instead, const std::string& where) {
   const std::vector<KernelArg>& args = plan.kernels[own.kernel].args;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kMaxJson = UINT64_C(1) << 31;
 
-constexpr std::string_view kRecordStart = "\nsvod plan ";
+constexpr std::string_view kRecordStart = "\n//svod plan ";
 
 std::string_view asText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

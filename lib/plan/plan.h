@@ -18,7 +18,7 @@
 
 namespace svod {
 
-inline constexpr uint32_t kPlanVersion = 8;     // what we write; the reader accepts exactly this one
+inline constexpr uint32_t kPlanVersion = 9;     // what we write; the reader accepts exactly this one
 inline constexpr uint64_t kPlanAlignment = 64;  // arena offsets, constants, states and scratch
 
 using FileId = Id<struct FileDesc>;
@@ -44,7 +44,7 @@ enum class FileKind : uint8_t {
   Code,     // "code": a shared library with the kernels
   Source,   // "source": C source of the kernels; informative, never run
   Weights,  // "weights": bytes of the constants
-  Image,    // "image": kernels as a device of `image` loads them
+  Image,    // "image": a module with kernels as a device of `image` loads it
 };
 
 /// What an image needs of a device before it is loaded.
@@ -180,7 +180,7 @@ struct Grid {
   uint64_t sharedBytes = 0;                     // of a workgroup, given with the launch
   std::vector<LaunchAttribute> attributes;
   std::vector<TensorMap> tensorMaps;
-  std::vector<KernelImage> images;  // the device takes the first that it can run
+  std::vector<KernelImage> images;  // one for each architecture that the kernel is for; a device takes that of its own
   bool operator==(const Grid&) const = default;
 };
 
@@ -257,10 +257,11 @@ struct VariantLaunch {
   bool operator==(const VariantLaunch&) const = default;
 };
 
-/// The plan for another processor of the triple: what differs from the plan as it stands, which is for `target`. The
-/// loader takes one of them all (plan/variants.h).
+/// The plan for another processor of the triple, or for another architecture of a kind of device: what differs from the
+/// plan as it stands, which is for `target` and for every architecture without a variant. The loader takes one
+/// processor, and each device one architecture (plan/variants.h).
 struct Variant {
-  std::string cpu;  // unique; as in TargetRecord
+  std::string cpu;  // unique; as in TargetRecord, or "KIND:ARCH" such as "cuda:sm_80"; those of devices stand first
   std::vector<std::string> features;
   std::vector<VariantLaunch> launches;  // by step
   bool operator==(const Variant&) const = default;

@@ -212,7 +212,7 @@ Status checkVersion(const JsonTape& tape, const std::string& name) {
 
 }  // namespace
 
-Result<Plan> planFromJson(std::string_view text, const std::string& name) {
+Status readPlanJson(std::string_view text, const std::string& name, Plan& plan) {
   const std::optional<JsonTape> tape = JsonTape::parse(text);
   if (!tape || (*tape)[0].type != JsonType::Object)
     return fail(Diag::BadPlan, says({"'", name, "' is damaged: it is not a JSON object"}), "compile the graph again");
@@ -221,11 +221,9 @@ Result<Plan> planFromJson(std::string_view text, const std::string& name) {
   if (!text.starts_with(kPlanJsonStart) || withChecksum(owned) != owned)
     return fail(Diag::PlanChecksum, says({"'", name, "' was changed after it was written: its checksum differs"}),
                 "compile the graph again");
-  Plan plan;
-  if (std::optional<Error> error = Reader(*tape).plan(plan)) {
+  if (std::optional<Error> error = Reader(*tape).plan(plan))
     return fail(Diag::BadPlan, says({"'", name, "': ", (*error)->message}), "compile the graph again");
-  }
-  return plan;
+  return {};
 }
 
 }  // namespace svod

@@ -2,11 +2,22 @@
 
 #include <utility>
 
+#include "support/says.h"
+
 namespace svod {
+
+std::string variantName(std::string_view deviceKind, std::string_view arch) { return says({deviceKind, ":", arch}); }
+
+size_t deviceVariants(const Plan& plan) {
+  size_t count = 0;
+  while (count < plan.variants.size() && isForDevice(plan.variants[count])) count++;
+  return count;
+}
 
 std::vector<Processor> processorsOf(const Plan& plan) {
   std::vector<Processor> processors = {{plan.target.cpu, plan.target.features}};
-  for (const Variant& variant : plan.variants) processors.push_back({variant.cpu, variant.features});
+  for (const Variant& variant : plan.variants)
+    if (!isForDevice(variant)) processors.push_back({variant.cpu, variant.features});
   return processors;
 }
 
@@ -28,13 +39,25 @@ std::optional<size_t> bestOf(std::span<const Processor> processors, std::span<co
 }
 
 void takeVariant(Plan& plan, size_t processor) {
+  const size_t ofDevices = deviceVariants(plan);
   if (processor > 0) {
-    Variant& variant = plan.variants[processor - 1];
+    Variant& variant = plan.variants[ofDevices + processor - 1];
     plan.target.cpu = std::move(variant.cpu);
     plan.target.features = std::move(variant.features);
     for (VariantLaunch& instead : variant.launches) plan.steps[instead.step].action = std::move(instead.launch);
   }
-  plan.variants.clear();
+  while (plan.variants.size() > ofDevices) plan.variants.pop_back();
+}
+
+void takeArch(Plan& plan, DeviceId device, std::string_view arch) {
+  const std::string name = variantName(plan.devices[device].kind, arch);
+  for (Variant& variant : plan.variants) {
+    if (variant.cpu != name) continue;
+    for (VariantLaunch& instead : variant.launches) {
+      auto& launch = std::get<Launch>(plan.steps[instead.step].action);
+      if (deviceOf(plan, launch) == device) launch = std::move(instead.launch);
+    }
+  }
 }
 
 }  // namespace svod

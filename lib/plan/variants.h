@@ -1,4 +1,5 @@
-// The processors that a plan has code for: its own, and those of its variants. One of them runs.
+// What a plan has code for: processors, of which one runs it, and architectures of devices, of which each device takes
+// one.
 #pragma once
 #include <optional>
 #include <span>
@@ -15,6 +16,13 @@ struct Processor {
   std::vector<std::string> features;
 };
 
+/// Variant::cpu of an architecture of a kind of device: "cuda:sm_80".
+std::string variantName(std::string_view deviceKind, std::string_view arch);
+/// Whether it is for an architecture of a device, not for a processor.
+inline bool isForDevice(const Variant& variant) { return variant.cpu.find(':') != std::string::npos; }
+/// How many variants are for devices; they stand before those for processors.
+size_t deviceVariants(const Plan& plan);
+
 /// That of `target` first, then those of the variants in their order.
 std::vector<Processor> processorsOf(const Plan& plan);
 
@@ -25,7 +33,11 @@ std::vector<size_t> byPreference(std::span<const Processor> processors);
 /// Nothing where all lack something.
 std::optional<size_t> bestOf(std::span<const Processor> processors, std::span<const std::vector<std::string>> missing);
 
-/// The plan as it is for processorsOf()[processor]: without variants. It must have passed `check`.
+/// The plan as it is for processorsOf()[processor]: without variants for processors. It must have passed `check`.
 void takeVariant(Plan& plan, size_t processor);
+
+/// The plan as it is where `device` takes images of `arch`; to be called once for a device. It must have passed
+/// `check`.
+void takeArch(Plan& plan, DeviceId device, std::string_view arch);
 
 }  // namespace svod

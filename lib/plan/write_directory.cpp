@@ -31,10 +31,21 @@ bool isUsualName(const std::string& name) {
   return name == "weights.bin" || (name.starts_with("kernels") && (name.ends_with(".so") || name.ends_with(".c")));
 }
 
-/// Files of code end with the record of their manifest.
+/// Code, images of kernels, and plans of older releases, which had one image for all.
+bool isNameOfCode(const std::string& name) {
+  constexpr std::string_view kEndings[] = {".cubin", ".ptx", ".cu", ".uop"};
+  return name.starts_with("kernels") ||
+         std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+/// Files of code end with the record of their manifest, as a comment or, by older releases, plainly.
 bool isMarkedCode(const std::string& path) {
+  constexpr std::string_view kMark = "svod plan ";
+  constexpr size_t kLength = kMark.size() + 64 + 1;
   const Result<MappedFile> file = MappedFile::open(path);
-  return file && withoutRecord(file->bytes()).size() < file->size();
+  if (!file || file->size() < kLength) return false;
+  const auto* const end = reinterpret_cast<const char*>(file->data()) + file->size();
+  return std::string_view(end - kLength, kLength).starts_with(kMark);
 }
 
 /// Files that a manifest lists, and itself; nothing where there is none. Damaged ones have no list.
@@ -53,8 +64,7 @@ Origin originOf(const std::filesystem::directory_entry& entry, const std::set<st
   std::error_code error;
   const std::string name = entry.path().filename().string();
   if (!entry.is_regular_file(error)) return Origin::Other;
-  if (listed.contains(name) || (name.starts_with("kernels") && isMarkedCode(entry.path().string())))
-    return Origin::Plan;
+  if (listed.contains(name) || (isNameOfCode(name) && isMarkedCode(entry.path().string()))) return Origin::Plan;
   return isUsualName(name) ? Origin::Usual : Origin::Other;
 }
 

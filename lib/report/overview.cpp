@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "plan/image_rule.h"
+#include "plan/variants.h"
 #include "report/plan_text.h"
 #include "report/report.h"
 
@@ -44,14 +45,40 @@ Table equalSizesTable(const Plan& plan) {
   return table;
 }
 
-/// `image for cuda sm_90a, which compute capability 9.0 alone runs, driver 12000`
-std::string kindText(const FileDesc& file) {
-  std::string text(toText(file.kind));
-  if (file.kind != FileKind::Image) return text;
-  text += " for " + file.image.device + " " + file.image.arch;
-  if (const auto arch = parseCudaArch(file.image.arch); arch && file.image.device == "cuda")
-    text += ", which compute capability " + runsOnText(*arch) + " runs";
-  return file.image.driver == 0 ? text : text + ", driver " + std::to_string(file.image.driver);
+/// Of each architecture all images, and how many launches are others than those of the first one.
+Table archTable(const Plan& plan) {
+  Table table{"architectures",
+              {{"arch", "architecture"},
+               {"runsOn", "runs on"},
+               {"images", "images", true},
+               {"bytes", "size", true},
+               {"driver", "driver", true},
+               {"launches", "launches of its own", true}},
+              {}};
+  struct Sum {
+    ImageTarget target;
+    size_t images = 0;
+    uint64_t bytes = 0;
+  };
+  std::vector<Sum> sums;
+  for (const FileDesc& file : plan.files) {
+    if (file.kind != FileKind::Image) continue;
+    const auto isSame = [&](const Sum& s) {
+      return s.target.device == file.image.device && s.target.arch == file.image.arch;
+    };
+    auto sum = std::ranges::find_if(sums, isSame);
+    if (sum == sums.end()) sum = sums.insert(sum, {file.image});
+    sum->images++, sum->bytes += file.bytes;
+  }
+  for (const Sum& sum : sums) {
+    const std::string name = variantName(sum.target.device, sum.target.arch);
+    const auto variant = std::ranges::find(plan.variants, name, &Variant::cpu);
+    const auto arch = sum.target.device == "cuda" ? parseCudaArch(sum.target.arch) : std::nullopt;
+    table.rows.push_back({name, arch ? "compute capability " + runsOnText(*arch) : "-", sum.images,
+                          bytesCell(sum.bytes), sum.target.driver,
+                          variant == plan.variants.end() ? size_t{0} : variant->launches.size()});
+  }
+  return table;
 }
 
 /// Of one processor, the facts say it all.
@@ -59,7 +86,7 @@ Table processorTable(const Plan& plan) {
   Table table{"processors",
               {{"cpu", "processor"}, {"launches", "launches of its own", true}, {"features", "features", false, true}},
               {}};
-  if (plan.variants.empty()) return table;
+  if (plan.variants.size() == deviceVariants(plan)) return table;
   const auto add = [&](const std::string& cpu, size_t launches, const std::vector<std::string>& features) {
     std::string names;
     for (const std::string& name : features) names += (names.empty() ? "" : " ") + name;
@@ -67,14 +94,16 @@ Table processorTable(const Plan& plan) {
   };
   const auto isLaunch = [](const Step& step) { return std::holds_alternative<Launch>(step.action); };
   add(plan.target.cpu, static_cast<size_t>(std::ranges::count_if(plan.steps, isLaunch)), plan.target.features);
-  for (const Variant& variant : plan.variants) add(variant.cpu, variant.launches.size(), variant.features);
+  for (const Variant& variant : plan.variants)
+    if (!isForDevice(variant)) add(variant.cpu, variant.launches.size(), variant.features);
   return table;
 }
 
 Table fileTable(const Plan& plan) {
   Table table{"files", {{"path", "file"}, {"kind", "kind"}, {"bytes", "size", true}, {"sha256", "sha256"}}, {}};
   for (const FileDesc& f : plan.files)
-    table.rows.push_back({f.path, kindText(f), bytesCell(f.bytes), Cell(f.sha256, f.sha256.substr(0, 16))});
+    if (f.kind != FileKind::Image)
+      table.rows.push_back({f.path, toText(f.kind), bytesCell(f.bytes), Cell(f.sha256, f.sha256.substr(0, 16))});
   return table;
 }
 
@@ -110,6 +139,7 @@ Section overviewOf(const Plan& plan) {
                     variableTable(plan),
                     equalSizesTable(plan),
                     expectationTable(plan),
+                    archTable(plan),
                     fileTable(plan)};
   std::erase_if(section.blocks, [](const Block& block) {
     const Table* table = std::get_if<Table>(&block);

@@ -8,7 +8,6 @@
 #include "facts/caps.h"
 #include "linearize/linear.h"
 #include "lower/legalize.h"
-#include "plan/image_archive.h"
 #include "plan/plan.h"
 #include "support/result.h"
 
@@ -34,7 +33,6 @@ struct ImageFile {
 //   Caps caps(const Machine&, Numerics);
 //   LegalizeOptions legal(const Machine&, Numerics);
 //   Result<std::string> emit(const GridKernel&);         the code of one kernel, which is kept; called in parallel
-//   Result<std::vector<ImageFile>> images(std::span<const KernelCode>);   the files of a plan: all of that joined
-// Kernels are in every one of the images, which stand best first.
+//   Result<ImageFile> image(const std::string& kernel, std::string code, const Machine&);   the file of one kernel
 
 }  // namespace svod

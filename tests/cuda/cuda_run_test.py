@@ -88,6 +88,36 @@ class OnGrid(OnCuda):
         self.assertIn("device-failure", done.stderr)
 
 
+    def test_each_device_runs_the_kernels_of_its_architecture(self):
+        """Also where they read weights in another order, and where two devices of one run are of different generations."""
+        npy(self.folder / "b.npy", "<f2", [256, 64], struct.pack("<16384e", *((i * 7 % 31 - 15) / 16 for i in range(256 * 64))))
+        graph = self.graph("svod 1\ninput a: f16[48, 256]\nweight b: f16[256, 64] = \"b.npy\"\noutput y = gelu(matmul(a, b))\noutput z = a + 1\n")
+        self.svodc("compile", graph, "-o", self.folder / "host")
+        self.svodc("compile", graph, "-o", self.folder / "text", "--target", "cuda", "--cuda-arch", "sm_80,sm_90a", "--nvrtc", "none")
+        manifest = json.loads((self.folder / "text/plan.json").read_text())
+        self.assertEqual([v["cpu"] for v in manifest["variants"]], ["cuda:source:sm_80"])
+        instead = [v["launch"]["kernel"] for v in manifest["variants"][0]["launches"]]
+        self.assertEqual([len(k["grid"]["images"]) for k in manifest["kernels"] if k["name"].startswith("z_")], [2])  # both launch it alike
+        self.assertTrue(all(manifest["kernels"][k]["name"].endswith("@sm_80") for k in instead))
+        text = {arch: "".join(path.read_text() for path in (self.folder / "text").glob(f"y_*.{arch}.cu")) for arch in ("sm_80", "sm_90a")}
+        self.assertIn("svod_bulk_load", text["sm_90a"])
+        self.assertNotIn("svod_bulk_load", text["sm_80"])
+        self.assertIn("svod_cp_async", text["sm_80"])
+        plan = as_cuda(self.folder / "text", self.folder / "plan")
+        a = npy(self.folder / "a.npy", "<f2", [48, 256], struct.pack("<12288e", *((i * 5 % 17 - 8) / 8 for i in range(48 * 256))))
+        done = run("svod-run", self.folder / "host", "-i", f"a={a}", "--output-dir", self.folder / "expected")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for mock in ("cc=9.0", "cc=8.0", "cc=8.6"):
+            for more in ([], ["--no-graphs"], ["--repeat", "2"]):
+                with self.subTest(mock=mock, more=more):
+                    done = run("svod-run", plan, "-i", f"a={a}", "--cuda-driver", MOCK, *more, "--reference", self.folder / "expected",
+                               "--rtol", "2e-2", "--atol", "1e-2", env={"SVOD_MOCK_CUDA": mock})
+                    self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            done = run("svod-run", plan, "--explain", "--cuda-driver", MOCK, env={"SVOD_MOCK_CUDA": mock})
+            self.assertIn("kernels for sm_90a, which is for 9.0 alone; sm_80, for 8.0 to 8.9, does not run here" if mock == "cc=9.0" else
+                          "kernels for sm_80, which is for 8.0 to 8.9; sm_90a, for 9.0 alone, does not run here", done.stdout)
+
+
 del ops_test.Ops  # its tests run where it is
 
 
@@ -182,26 +212,26 @@ class Cuda(ToolTest):
         plan = self.plan("sm_80,sm_90a,compute_80")
         report = json.loads(self.execute(plan, "--json").stdout)
         self.assertEqual(report["devices"][0].split(",")[:2], [f"{report['devices'][0].split(':')[0]}: cuda:0", " Mock GPU 0"])
-        self.assertIn("runs 1 kernel of kernels.sm_90a.bin, sm_90a", report["devices"][1])
+        self.assertIn("runs 1 kernel for sm_90a", report["devices"][1])
         report = json.loads(self.execute(plan, "--json", mock="cc=8.6").stdout)
-        self.assertIn("kernels.sm_80.bin, sm_80", report["devices"][1])
+        self.assertIn("runs 1 kernel for sm_80", report["devices"][1])
 
     def test_what_is_taken_is_explained(self):
         plan = self.plan("sm_80,sm_90a,compute_80")
-        for cc, image in (("9.0", "sm_90a.bin, sm_90a, for 9.0 alone; sm_80, for 8.0 to 8.9, does not run here; compute_80, for 8.0 and later, "
+        for cc, image in (("9.0", "sm_90a, which is for 9.0 alone; sm_80, for 8.0 to 8.9, does not run here; compute_80, for 8.0 and later, "
                                   "fits less well"),
-                          ("8.6", "sm_80.bin, sm_80, for 8.0 to 8.9; sm_90a, for 9.0 alone, does not run here; compute_80, for 8.0 and later, "
+                          ("8.6", "sm_80, which is for 8.0 to 8.9; sm_90a, for 9.0 alone, does not run here; compute_80, for 8.0 and later, "
                                   "fits less well")):
             done = run("svod-run", plan, "--explain", "--cuda-driver", MOCK, env={"SVOD_MOCK_CUDA": f"cc={cc}"})
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             lines = done.stdout.splitlines()
             self.assertIn(f"cuda:0, Mock GPU 0, compute capability {cc}", lines[-2])
-            self.assertTrue(lines[-1].endswith(f"runs 1 kernel of kernels.{image}"), lines[-1])
+            self.assertTrue(lines[-1].endswith(f"runs 1 kernel for {image}"), lines[-1])
         done = run("svod-run", plan, "--explain", "--json", "--cuda-driver", MOCK)
         self.assertEqual(len(json.loads(done.stdout)["devices"]), 2)
         done = run("svod-run", plan, "--explain", "--cuda-driver", MOCK, env={"SVOD_MOCK_CUDA": "cc=7.5"})
         self.assertEqual(done.returncode, 5)
-        self.assertIn("the plan has sm_80, sm_90a, compute_80", done.stderr)
+        self.assertIn("it has those for sm_80, sm_90a, compute_80", done.stderr)
         self.assertIn("taken: this machine lacks nothing", done.stdout)  # what is known without the device
         done = run("svod-run", plan, "--explain", "--cuda-driver", self.folder / "none")
         self.assertEqual(done.returncode, 77)
@@ -212,7 +242,7 @@ class Cuda(ToolTest):
         plan = self.plan("sm_80,compute_80")
         done = self.execute(plan)
         self.assertIn("note: ", done.stderr)
-        self.assertRegex(done.stderr, r"the driver compiled 1 kernel of 'kernels.compute_80.bin', which is PTX, in \d+ ms: --cuda-arch sm_90a gives "
+        self.assertRegex(done.stderr, r"the driver compiled 1 kernel of PTX for compute_80 in \d+ ms: --cuda-arch sm_90a gives "
                                       r"the plan code for cuda:0, Mock GPU 0, compute capability 9.0")
         self.assertEqual(self.execute(plan, mock="cc=8.9").stderr, "")
         done = self.execute(plan, "--no-jit", code=5)
@@ -237,13 +267,12 @@ class Cuda(ToolTest):
 
     def test_no_image_for_the_device(self):
         plan = self.plan("sm_80,sm_90a,sm_100a")
-        name = json.loads((plan / "plan.json").read_text())["kernels"][0]["name"]
-        self.refused(5, "cpu-features", f"no image of kernel '{name}' runs on cuda:0, Mock GPU 0, compute capability 10.3: the plan has sm_80, "
+        self.refused(5, "cpu-features", "no image of the plan runs on cuda:0, Mock GPU 0, compute capability 10.3: it has those for sm_80, "
                      "sm_90a, sm_100a", "compile the graph with --cuda-arch sm_103 as well", plan, mock="cc=10.3")
 
     def test_a_driver_that_is_too_old(self):
         plan = self.plan("sm_90a", driver=12080)
-        self.refused(5, "cpu-features", "the driver is too old for 'kernels.sm_90a.bin': it has CUDA 12.4, the image needs 12.8",
+        self.refused(5, "cpu-features", "the driver is too old for the images for sm_90a: it has CUDA 12.4, they need 12.8",
                      "install a driver of branch 570 (CUDA 12.8) or later", plan, mock="version=12040")
 
     def test_no_memory_left(self):

@@ -2,8 +2,9 @@
 #pragma once
 #include <dlfcn.h>
 
+#include <deque>
+
 #include "cuda/mock_image_text.h"
-#include "plan/image_archive.h"
 #include "runtime/loop_plan.h"
 
 namespace svod {
@@ -68,23 +69,17 @@ inline void writeCuda(PlanBuilder& b, const std::string& path, const std::vector
   b.plan.constants = layout.constants();
   std::vector<PlanFile> files = {{"kernels.so", FileKind::Code, {std::as_bytes(std::span(library))}}};
   if (!b.weights.empty()) files.push_back(layout.file("weights.bin"));
-  std::vector<std::string> images;
-  images.reserve(codes.size());
-  for (const MockCode& code : codes) {
-    std::vector<std::string> texts;
-    std::vector<KernelCode> kernels;
-    texts.reserve(b.plan.kernels.size());
+  std::deque<std::string> images;
+  for (const MockCode& code : codes)
     for (KernelDesc& kernel : b.plan.kernels) {
       if (!kernel.grid) continue;
       kernel.grid->images.push_back({FileId(files.size()), 0, 0});
-      kernels.push_back({kernel.symbol, texts.emplace_back(mockImage(kernel, code, "native", library))});
+      const std::string& image = images.emplace_back(mockImage(kernel, code, "native", library));
+      files.push_back({kernel.symbol + "." + code.arch,
+                       FileKind::Image,
+                       {std::as_bytes(std::span(image))},
+                       {"cuda", code.arch, driver}});
     }
-    images.push_back(joinImage(kernels));
-    files.push_back({"kernels." + code.arch + ".bin",
-                     FileKind::Image,
-                     {std::as_bytes(std::span(images.back()))},
-                     {"cuda", code.arch, driver}});
-  }
   const Status status = writePlanDirectory(path, b.plan, files);
   if (!status) FAIL(toText(status.error()));
 }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/image_archive.h"
-
 namespace svod {
 
 namespace {
@@ -65,16 +63,16 @@ void restore(const GridLaunch& launch, const std::vector<std::string>& contents)
 
 }  // namespace
 
-Result<const void*> GridDevice::load(const KernelDesc& kernel, std::span<const DeviceImage> images) {
-  for (const DeviceImage& image : images) {
-    if (image.file.image.arch != "source") continue;
-    const auto bytes = codeIn(image.bytes, kernel.symbol);
-    if (!bytes) break;
-    const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-    SVOD_TRY(HostKernel code, HostKernel::load(text, kernel.symbol, linker_));
-    return loaded_.emplace_back(std::make_unique<Loaded>(Loaded{kernel, std::move(code)})).get();
-  }
-  return SeparateDevice::load(kernel, images);
+Result<std::string_view> GridDevice::choose(std::span<const FileDesc> files) {
+  for (const FileDesc& file : files)
+    if (file.image.device == kind() && file.image.arch.starts_with("source:" + arch_)) return file.image.arch;
+  return SeparateDevice::choose(files);
+}
+
+Result<const void*> GridDevice::load(const KernelDesc& kernel, const DeviceImage& image) {
+  const std::string text(reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size());
+  SVOD_TRY(HostKernel code, HostKernel::load(text, kernel.symbol, linker_));
+  return loaded_.emplace_back(std::make_unique<Loaded>(Loaded{kernel, std::move(code)})).get();
 }
 
 std::string GridDevice::run(const DeviceLaunch& launch, std::span<void* const> buffers) {

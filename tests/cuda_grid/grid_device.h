@@ -13,14 +13,17 @@ namespace svod {
 /// Runs every launch once on each of its grids, from the same memory: they must leave the same bytes.
 class GridDevice final : public SeparateDevice {
  public:
-  /// At least one grid. A process has one linker.
-  GridDevice(uint32_t seed, uint32_t mostMicroseconds, std::span<const GridOptions> grids, Linker& linker)
-      : SeparateDevice(seed, mostMicroseconds), linker_(linker) {
+  /// At least one grid. A process has one linker. `arch` is which architecture's kernels of a plan for several run, ""
+  /// the first.
+  GridDevice(uint32_t seed, uint32_t mostMicroseconds, std::span<const GridOptions> grids, Linker& linker,
+             std::string arch = "")
+      : SeparateDevice(seed, mostMicroseconds), linker_(linker), arch_(std::move(arch)) {
     for (const GridOptions& options : grids) grids_.emplace_back(options);
   }
 
   std::string_view kind() const override { return "cuda"; }
-  Result<const void*> load(const KernelDesc& kernel, std::span<const DeviceImage> images) override;
+  Result<std::string_view> choose(std::span<const FileDesc> files) override;
+  Result<const void*> load(const KernelDesc& kernel, const DeviceImage& image) override;
 
  private:
   struct Loaded {
@@ -32,6 +35,7 @@ class GridDevice final : public SeparateDevice {
 
   std::list<EmulatedGrid> grids_;
   Linker& linker_;
+  std::string arch_;
   std::vector<std::unique_ptr<Loaded>> loaded_;
 };
 

@@ -11,6 +11,12 @@ extern "C" int __wrap_svod_instance_create(const svod_plan* plan, const svod_ins
 
 namespace {
 
+/// Which architecture's kernels run, of a plan for several.
+std::string archOfUser() {
+  const char* const arch = std::getenv("SVOD_GRID_ARCH");
+  return arch == nullptr ? "" : arch;
+}
+
 /// SVOD_GRID_DELAY is eager, lazy or random, all of them without it; SVOD_GRID_SEED is a number.
 std::vector<GridOptions> gridsOfUser() {
   const char *delay = std::getenv("SVOD_GRID_DELAY"), *seed = std::getenv("SVOD_GRID_SEED");
@@ -28,6 +34,6 @@ int __wrap_svod_instance_create(const svod_plan* plan, const svod_instance_optio
   static Linker linker("/tmp");
   return createWithLentDevices(plan, options, instance, error, "cuda", [](size_t) {
     constexpr uint32_t kSeed = 1, kMostMicroseconds = 20;
-    return std::make_unique<GridDevice>(kSeed, kMostMicroseconds, gridsOfUser(), linker);
+    return std::make_unique<GridDevice>(kSeed, kMostMicroseconds, gridsOfUser(), linker, archOfUser());
   });
 }

@@ -159,7 +159,8 @@ output y = copy(near, device="cpu") + copy(far, device="cpu") + here
         .insert((*compiled)->files[kernel.grid ? kernel.grid->images[0].file : kernel.file].path);
   }
   CHECK(code == std::set<std::string>{"kernels.so"});
-  CHECK(images == std::set<std::string>{"kernels.uop"});
+  CHECK_FALSE(images.empty());
+  for (const std::string& path : images) CHECK(path.ends_with(".uop"));
   const ModelBindings bindings = bindingsOf(*model, 0);
   auto expected = interpret(*model, bindings);
   REQUIRE(expected);

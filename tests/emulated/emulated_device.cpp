@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "interp/interp.h"
-#include "plan/image_archive.h"
 #include "target/emulated/thread_text.h"
 
 namespace svod {
@@ -13,29 +12,30 @@ namespace {
 constexpr uint64_t kThreads = 64, kSharedBytes = 32 << 10;  // of a workgroup
 constexpr uint32_t kDriver = 1;
 
-bool runs(const DeviceImage& image, const Grid& grid) {
-  return image.file.image.arch == "small" && image.file.image.driver <= kDriver &&
-         grid.threads[0] * grid.threads[1] * grid.threads[2] <= kThreads &&
-         grid.sharedBytes + image.needs.sharedBytes <= kSharedBytes;
+bool fits(const Grid& grid, const KernelImage& image) {
+  return grid.threads[0] * grid.threads[1] * grid.threads[2] <= kThreads &&
+         grid.sharedBytes + image.sharedBytes <= kSharedBytes;
 }
 
 }  // namespace
 
-Result<const void*> EmulatedDevice::load(const KernelDesc& kernel, std::span<const DeviceImage> images) {
+Result<std::string_view> EmulatedDevice::choose(std::span<const FileDesc> files) {
+  for (const FileDesc& file : files)
+    if (file.image.device == kind() && file.image.arch == "small" && file.image.driver <= kDriver)
+      return file.image.arch;
+  return SeparateDevice::choose(files);
+}
+
+Result<const void*> EmulatedDevice::load(const KernelDesc& kernel, const DeviceImage& image) {
   const Grid& grid = *kernel.grid;
   if (!grid.attributes.empty() || !grid.tensorMaps.empty())
     return svod::fail(Diag::Unsupported, "an emulated device knows no attributes of launches and no tensor maps");
-  for (const DeviceImage& image : images) {
-    if (!runs(image, grid)) continue;
-    auto loaded = std::make_unique<Loaded>();
-    loaded->desc = kernel;
-    const auto code = codeIn(image.bytes, kernel.symbol);
-    if (!code) return svod::fail(Diag::BadPlan, "no text of kernel '" + kernel.symbol + "'", "compile the graph again");
-    const std::string_view text(reinterpret_cast<const char*>(code->data()), code->size());
-    SVOD_TRY(loaded->kernel, readThread(loaded->graph, text, kernel.symbol));
-    return loaded_.emplace_back(std::move(loaded)).get();
-  }
-  return SeparateDevice::load(kernel, images);
+  if (!fits(grid, image.needs)) return SeparateDevice::load(kernel, image);
+  auto loaded = std::make_unique<Loaded>();
+  loaded->desc = kernel;
+  const std::string_view text(reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size());
+  SVOD_TRY(loaded->kernel, readThread(loaded->graph, text, kernel.symbol));
+  return loaded_.emplace_back(std::move(loaded)).get();
 }
 
 std::string EmulatedDevice::run(const DeviceLaunch& launch, std::span<void* const> buffers) {

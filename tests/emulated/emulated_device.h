@@ -14,7 +14,8 @@ class EmulatedDevice final : public SeparateDevice {
   using SeparateDevice::SeparateDevice;
 
   std::string_view kind() const override { return "emulated"; }
-  Result<const void*> load(const KernelDesc& kernel, std::span<const DeviceImage> images) override;
+  Result<std::string_view> choose(std::span<const FileDesc> files) override;
+  Result<const void*> load(const KernelDesc& kernel, const DeviceImage& image) override;
 
  private:
   struct Loaded {

@@ -161,7 +161,7 @@ TEST_CASE("check: an inconsistent grid, image or tensor map is described") {
   says("kernels[1]: no image holds it", [&](Plan& p) { grid(p).images.clear(); });
   says("kernels[1]: there is no file 4 of 4", [&](Plan& p) { grid(p).images[1].file = 4; });
   says("kernels[1]: its file 'kernels.so' is no image", [&](Plan& p) { grid(p).images[1].file = 0; });
-  says("kernels[1]: the image 'kernels.bin' is there twice", [&](Plan& p) { grid(p).images[1].file = 2; });
+  says("kernels[1]: 'kernels.bin' is its second image for gpu:arch_9", [&](Plan& p) { grid(p).images[1].file = 2; });
   says("kernels[1]: the image 'kernels.bin' needs too much memory",
        [&](Plan& p) { grid(p).images[0].sharedBytes = UINT64_MAX; });
   says("kernels[1]: the memory of a workgroup is too large", [&](Plan& p) { grid(p).sharedBytes = UINT64_MAX; });

@@ -27,7 +27,8 @@ TEST_CASE("an id finds rows of its own list only") {
 }
 
 TEST_CASE("plan.json: what was written is read, byte for byte the same again") {
-  const Plan plan = std::array{samplePlan(), sampleGridPlan(), sampleVariantsPlan()}[GENERATE(0u, 1u, 2u)];
+  const Plan plan =
+      std::array{samplePlan(), sampleGridPlan(), sampleVariantsPlan(), sampleArchPlan()}[GENERATE(0u, 1u, 2u, 3u)];
   REQUIRE(check(plan));
   const std::string text = toJson(plan);
   auto back = planFromJson(text, "plan.json");
@@ -54,11 +55,11 @@ TEST_CASE("plan.json: every changed byte is noticed") {
 TEST_CASE("plan.json: another version is named as such") {
   std::string text = toJson(samplePlan());
   const std::string current = "\"version\": " + std::to_string(kPlanVersion);
-  text.replace(text.find(current), current.size(), "\"version\": 9");
+  text.replace(text.find(current), current.size(), "\"version\": 999");
   auto result = planFromJson(withChecksum(text), "plan.json");
   REQUIRE(!result);
   CHECK(result.error()->diag == Diag::PlanVersion);
-  CHECK(result.error()->message.find("version 9") != std::string::npos);
+  CHECK(result.error()->message.find("version 999") != std::string::npos);
 }
 
 TEST_CASE("plan.json: members are strict, and errors say where") {
@@ -107,7 +108,7 @@ TEST_CASE("the record of code depends on every number of the manifest but the si
   plan.files = {{"kernels.so", FileKind::Code, 1234, std::string(64, 'a')},
                 {"weights.bin", FileKind::Weights, 256, std::string(64, 'b')}};
   const std::string record = codeRecord(toJson(plan));
-  CHECK(record.size() == std::string_view("\nsvod plan \n").size() + 64);
+  CHECK(record.size() == std::string_view("\n//svod plan \n").size() + 64);
   Plan other = plan;
   other.files[FileId(0)].bytes = 7, other.files[FileId(0)].sha256 = std::string(64, 'c');
   CHECK(codeRecord(toJson(other)) == record);

@@ -98,4 +98,19 @@ inline Plan sampleGridPlan() {
   return plan;
 }
 
+/// The same where each architecture of the device has a kernel of its own, for two processors.
+inline Plan sampleArchPlan() {
+  Plan plan = sampleGridPlan();
+  KernelDesc kernel = plan.kernels[1];
+  kernel.name += "@arch_8";
+  kernel.grid->groups = {Expr::variable(0), 1, 1}, kernel.grid->sharedBytes = 0;
+  kernel.grid->tensorMaps.clear(), kernel.grid->attributes.clear();
+  plan.kernels[1].grid->images.pop_back();
+  kernel.grid->images.erase(kernel.grid->images.begin());
+  plan.kernels.push_back(std::move(kernel));
+  plan.variants = {{"gpu:arch_8", {}, {{8, {2, {9, 10}, {Expr::variable(0)}}}}},
+                   {"x86-64-v3", {"avx", "avx2", "sse4.2"}, {}}};
+  return plan;
+}
+
 }  // namespace svod

@@ -93,7 +93,7 @@ Json schema() { return Json::parse(readText("docs/plan.schema.json")); }
 }  // namespace
 
 TEST_CASE("schema: a plan with everything in it is valid") {
-  for (const Plan& plan : {samplePlan(), sampleGridPlan(), sampleVariantsPlan()})
+  for (const Plan& plan : {samplePlan(), sampleGridPlan(), sampleVariantsPlan(), sampleArchPlan()})
     CHECK(Validator(schema()).validate(Json::parse(toJson(plan))) == "");
   CHECK(Validator(schema()).validate(Json::parse(toJson(Plan{}))).find("numerics") != std::string::npos);
 }

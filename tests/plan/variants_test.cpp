@@ -58,6 +58,52 @@ TEST_CASE("a plan has its own processor first, and is another plan for each of t
   }
 }
 
+TEST_CASE("devices take variants of their architectures beside the one for the processor") {
+  const Plan plan = sampleArchPlan();
+  REQUIRE(check(plan));
+  CHECK(processorsOf(plan).size() == 2);
+  Plan taken = plan;
+  takeVariant(taken, 1);
+  CHECK(taken.target.cpu == "x86-64-v3");
+  REQUIRE(taken.variants.size() == 1);
+  for (const auto& [device, arch, isOther] :
+       {std::tuple(DeviceId(2), "arch_8", true), {DeviceId(2), "arch_9", false}, {DeviceId(1), "arch_8", false}}) {
+    Plan own = taken;
+    takeArch(own, device, arch);
+    CHECK(std::get<Launch>(own.steps[8].action).kernel == (isOther ? 2 : 1));
+    own.variants.clear();
+    CHECK(check(own));
+  }
+}
+
+TEST_CASE("check: variants for devices") {
+  const std::vector<Damage> rows = {
+      {"variants[1]: 'gpu:arch_8' stands behind one for a processor",
+       [](Plan& p) { std::swap(p.variants[0], p.variants[1]); }},
+      {"variants[1]: 'gpu:arch_8' is there twice",
+       [](Plan& p) { p.variants.insert(p.variants.begin(), p.variants[0]); }},
+      {"variants[0].launches[0]: kernel 'k_grid@arch_8' has no image for gpu:arch_9",
+       [](Plan& p) { p.variants[0].cpu = "gpu:arch_9"; }},
+      {"variants[0].launches[0]: kernel 'k_grid@arch_8' has no image for other:arch_8",
+       [](Plan& p) { p.variants[0].cpu = "other:arch_8"; }},
+      {"variants[0].launches[0]: kernel 'k_grid@arch_8' has no image for :", [](Plan& p) { p.variants[0].cpu = ":"; }},
+      {"variants[0].launches[0]: there is no kernel 3 of 3",
+       [](Plan& p) { p.variants[0].launches[0].launch.kernel = 3; }},
+      {"variants[0]: step 7 is no launch", [](Plan& p) { p.variants[0].launches[0].step = 7; }},
+      {"variants[0]: there is no step 10 of 10", [](Plan& p) { p.variants[0].launches[0].step = 10; }},
+      {"variants[0].launches[0]: argument 0 touches other bytes than that of the step",
+       [](Plan& p) {
+         std::swap(p.variants[0].launches[0].launch.buffers[0], p.variants[0].launches[0].launch.buffers[1]);
+       }},
+  };
+  for (const Damage& row : rows) {
+    Plan plan = sampleArchPlan();
+    row.damage(plan);
+    const Status status = check(plan);
+    CHECK((status ? "" : status.error()->message) == row.message);
+  }
+}
+
 TEST_CASE("check: variants") {
   REQUIRE(check(sampleVariantsPlan()));
   const std::vector<Damage> rows = {

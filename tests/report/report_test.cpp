@@ -89,10 +89,15 @@ TEST_CASE("a plan in full lists buffers and steps with their edges") {
 }
 
 TEST_CASE("a plan with a grid shows its images, its arenas, and how its kernels are launched") {
-  const Plan plan = sampleGridPlan();
+  const Plan plan = sampleGridPlan(), other = sampleArchPlan();
   const json all = json::parse(toJson(describe({&plan, nullptr, {}, {}}, ReportOptions::all())));
-  CHECK(all["files"][2]["kind"] == "image for gpu arch_9, driver 12");
-  CHECK(all["files"][3]["kind"] == "image for gpu arch_8");
+  CHECK(all["files"].size() == 2);
+  CHECK(all["architectures"][0] ==
+        json::parse(R"({"arch":"gpu:arch_9","runsOn":"-","images":1,"bytes":300,"driver":12,)"
+                    R"("launches":0})"));
+  const json several = json::parse(toJson(describe({&other, nullptr, {}, {}}, ReportOptions::all())));
+  CHECK(several["architectures"][1]["launches"] == 1);
+  CHECK(several["processors"].size() == 2);
   CHECK(all["devices"][2] == json::parse(R"({"name":"far","kind":"gpu","arenaBytes":192,"sharedBytes":64})"));
   CHECK(all["memory"]["buffers"][9]["place"] == "arena of far, shared with host");
   CHECK(all["memory"]["buffers"][10]["place"] == "arena of far");

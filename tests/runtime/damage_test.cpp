@@ -147,7 +147,7 @@ TEST_CASE("every changed number of a manifest is refused, with a repaired checks
 TEST_CASE("a plan of a release without a record in its code is taken") {
   Fixture f;
   std::string code = readText(f.path + "/kernels.so"), json = readText(f.path + "/plan.json");
-  const size_t whole = code.size(), record = code.rfind("\nsvod plan ");
+  const size_t whole = code.size(), record = code.rfind("\n//svod plan ");
   REQUIRE(record != std::string::npos);
   const std::string before = "\"bytes\": " + std::to_string(whole) + ", \"sha256\": \"" + sha256Hex(code);
   code.resize(record);

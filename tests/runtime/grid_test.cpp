@@ -13,12 +13,15 @@ class GridDevice final : public SeparateDevice {
   explicit GridDevice(std::string arch) : SeparateDevice(1, 20), arch_(std::move(arch)) {}
 
   std::string_view kind() const override { return "grid"; }
-  Result<const void*> load(const KernelDesc& kernel, std::span<const DeviceImage> images) override {
+  Result<std::string_view> choose(std::span<const FileDesc> files) override {
+    for (const FileDesc& file : files)
+      if (file.image.device == kind() && file.image.arch == arch_) return file.image.arch;
+    return SeparateDevice::choose(files);
+  }
+  Result<const void*> load(const KernelDesc& kernel, const DeviceImage& image) override {
     for (const LaunchAttribute& attribute : kernel.grid->attributes)
       return svod::fail(Diag::Unsupported, "no attribute '" + attribute.name + "'");
-    for (const DeviceImage& image : images)
-      if (image.file.image.arch == arch_) return taken.emplace_back(text(image.bytes)).c_str();
-    return SeparateDevice::load(kernel, images);
+    return taken.emplace_back(text(image.bytes)).c_str();
   }
 
   std::vector<std::string> taken;                // what was loaded
@@ -146,7 +149,7 @@ TEST_CASE("what a device or this runtime cannot do is refused before anything ru
   };
   const Error other = refusal(twice(), "arch_7");
   CHECK(other->diag == Diag::CpuFeatures);
-  CHECK(other->message == "a device of kind 'grid' loads none of the 2 images of kernel 'k_double'");
+  CHECK(other->message == "the device loads no kernels");
   PlanBuilder told = twice();
   told.plan.kernels[0].grid->attributes = {{"cluster.x", 2}};
   CHECK(refusal(told, "arch_9")->message == "no attribute 'cluster.x'");

@@ -151,11 +151,11 @@ TEST_CASE("messages about packs say what is wrong") {
 
 TEST_CASE("code in a pack says which manifest it belongs to") {
   Fixture f;
-  const size_t record = f.pack.rfind("\nsvod plan ");
+  const size_t record = f.pack.rfind("\n//svod plan ");
   REQUIRE(record != std::string::npos);
   std::string manifest = f.manifest(), bytes = f.pack;
   bytes[record] = 'x';
-  const size_t begin = bytes.find("\177ELF"), end = record + std::string_view("\nsvod plan ").size() + 65;
+  const size_t begin = bytes.find("\177ELF"), end = record + std::string_view("\n//svod plan ").size() + 65;
   const std::string was = sha256Hex(f.pack.substr(begin, end - begin));
   REQUIRE(manifest.find(was) != std::string::npos);
   manifest.replace(manifest.find(was), was.size(), sha256Hex(bytes.substr(begin, end - begin)));

@@ -116,8 +116,9 @@ Status printSummary(std::span<const EmitPart> parts, const Flags& given, Console
   }
   const std::string from = reused == 0 ? "" : " (" + std::to_string(reused) + " from the cache)";
   const size_t own = compilation.kernels.size() + compilation.functions.size();
-  const std::string all =
-      plan.variants.empty() ? "" : ", " + std::to_string(plan.kernels.size()) + " for all processors";
+  const std::string all = plan.variants.empty() ? ""
+                                                : ", " + std::to_string(plan.kernels.size()) + " for all " +
+                                                      (isForDevice(plan.variants[0]) ? "architectures" : "processors");
   return console.print(printable(path) + ": " + plural(own, "kernel") + all + from + ", " +
                        plural(plan.steps.size(), "step") + ", arena " + bytesCell(arenaBytes(plan)).text() + ", " +
                        plan.target.numerics + ", " + processorsText(plan, flags) + "\n" +

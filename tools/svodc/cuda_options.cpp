@@ -37,12 +37,22 @@ void addPackages(std::vector<std::string>& folders, const std::string& prefix) {
 
 }  // namespace
 
-Result<Machine> machineFor(const Target& target, const Flags& flags, const std::string& processor) {
-  if (!isCuda(target)) return target.machine(flags.triple, processor);
+Result<std::vector<Machine>> machinesFor(const Target& target, const Flags& flags, const std::string& processor) {
+  std::vector<Machine> machines;
+  if (!isCuda(target)) {
+    SVOD_TRY(Machine machine, target.machine(flags.triple, processor));
+    machines.push_back(std::move(machine));
+    return machines;
+  }
   if (!flags.cpu.empty())
     return fail(Diag::Usage, "--cpu is for processors; target cuda has architectures",
                 "such as --cuda-arch sm_80,sm_90a");
-  return target.machine("", processor.empty() ? flags.cudaArch : processor);
+  SVOD_TRY(const std::vector<std::string> archs, cuda::archsOf(processor.empty() ? flags.cudaArch : processor));
+  for (const std::string& arch : archs) {
+    SVOD_TRY(Machine machine, target.machine("", arch));
+    machines.push_back(std::move(machine));
+  }
+  return machines;
 }
 
 Status addNvrtc(const Request& request, CompileOptions& options) {

@@ -5,9 +5,9 @@
 
 namespace svod {
 
-/// What names the machine of a target: `processor`, or for target cuda --cuda-arch where that is empty. Errors: Usage
-/// for a flag that belongs to another target.
-Result<Machine> machineFor(const Target& target, const Flags& flags, const std::string& processor);
+/// The machine of a target that `processor` names; for target cuda those of a list of architectures, of --cuda-arch
+/// where `processor` is empty. Errors: Usage for a flag that belongs to another target.
+Result<std::vector<Machine>> machinesFor(const Target& target, const Flags& flags, const std::string& processor);
 
 /// Opens NVRTC where a target of the plan needs it. Errors: CompileFailed when there is none; Usage.
 Status addNvrtc(const Request& request, CompileOptions& options);

@@ -62,8 +62,9 @@ KernelInsight insightOf(const KernelDesc& kernel, const Measurements& profile) {
   return insight;
 }
 
-KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, const Measurements& profile) {
-  Caps caps = build.options.target->caps(build.options.machine, build.options.numerics);
+KernelInsight insightOf(const CompiledKernel& kernel, const CompileOptions& options, const BuildResult& build,
+                        const Measurements& profile) {
+  Caps caps = options.target->caps(options.machine, options.numerics);
   caps.constants = kernel.constants;
   const Prediction prediction = predict(kernel.optimized, workOf(kernel.desc, build.compilation->plan), caps);
   KernelInsight insight = insightOf(kernel.desc, profile);

@@ -5,7 +5,8 @@
 
 namespace svod {
 
-KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, const Measurements& profile);
+KernelInsight insightOf(const CompiledKernel& kernel, const CompileOptions& options, const BuildResult& build,
+                        const Measurements& profile);
 /// Of a kernel of which only the plan is known.
 KernelInsight insightOf(const KernelDesc& kernel, const Measurements& profile);
 

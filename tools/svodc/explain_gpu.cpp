@@ -52,13 +52,17 @@ void addUnits(KernelInsight& insight, const KernelDesc& kernel, std::span<const 
   }
 }
 
-void addText(KernelInsight& insight, const CompiledKernel& kernel) {
+void addLogs(KernelInsight& insight, const CompiledKernel& kernel) {
   for (ImageView& image : insight.images)
     for (size_t i = 0; i < kernel.gpuLogs.size(); ++i) {
       if (kernel.gpuLogs[i].arch != image.arch) continue;
       image.spillBytes = kernel.gpuLogs[i].spillBytes;
       image.warnings = kernel.gpuLogs[i].warnings;
     }
+}
+
+void addText(KernelInsight& insight, const CompiledKernel& kernel) {
+  addLogs(insight, kernel);
   addTouches(insight, warpTouches(kernel.linear.ops));
 }
 

@@ -16,6 +16,8 @@ void addUnits(KernelInsight& insight, const KernelDesc& kernel, const std::vecto
     for (const KernelImage& image : kernel.grid->images) archs.push_back(files[image.file].image.arch);
   addUnits(insight, kernel, std::span<const std::string>(archs));
 }
+/// What the compiler of the GPU says of the images of a kernel that was compiled now; after addUnits.
+void addLogs(KernelInsight& insight, const CompiledKernel& kernel);
 /// What its text says, and the compiler of the GPU, of a kernel that was compiled now; after addUnits.
 void addText(KernelInsight& insight, const CompiledKernel& kernel);
 

@@ -5,6 +5,8 @@
 #include "data/atomic_write.h"
 #include "data/distinct.h"
 #include "data/mapped_file.h"
+#include "driver/device_kernels.h"
+#include "driver/variants.h"
 #include "explain.h"
 #include "explain_gpu.h"
 #include "plan/pack.h"
@@ -78,16 +80,35 @@ Status checkProfile(const std::string& path, const Measurements& profile, const 
               "make one of this plan with: svod-run PLAN --json > FILE, or --trace FILE");
 }
 
-/// Of a plan for several processors, what `cpu` runs.
-Status showProcessor(Plan& plan, const std::string& cpu) {
-  if (cpu.empty()) return {};
+/// The architectures of the images for devices, as variants call them.
+std::vector<std::string> archNames(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const FileDesc& file : plan.files) {
+    if (file.kind != FileKind::Image) continue;
+    const std::string name = variantName(file.image.device, file.image.arch);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+/// Of a plan for several processors, or architectures of a device, what `name` runs.
+Status showVariant(Plan& plan, const std::string& name) {
+  if (name.empty()) return {};
   const std::vector<Processor> processors = processorsOf(plan);
-  const auto found = std::ranges::find(processors, cpu, &Processor::cpu);
-  std::vector<std::string_view> names;
-  for (const Processor& processor : processors) names.push_back(processor.cpu);
-  if (found == processors.end())
-    return fail(Diag::Usage, "the plan has no code for '" + cpu + "'", choicesFor(cpu, names));
-  takeVariant(plan, static_cast<size_t>(found - processors.begin()));
+  const std::vector<std::string> archs = archNames(plan);
+  if (const auto cpu = std::ranges::find(processors, name, &Processor::cpu); cpu != processors.end()) {
+    takeVariant(plan, static_cast<size_t>(cpu - processors.begin()));
+    return {};
+  }
+  if (std::ranges::find(archs, name) == archs.end()) {
+    std::vector<std::string_view> names(archs.begin(), archs.end());
+    for (const Processor& processor : processors) names.push_back(processor.cpu);
+    return fail(Diag::Usage, "the plan has no code for '" + name + "'", choicesFor(name, names));
+  }
+  for (DeviceId id = 0; id < plan.devices.size(); id++)
+    if (name.starts_with(variantName(plan.devices[id].kind, "")))
+      takeArch(plan, id, std::string_view(name).substr(plan.devices[id].kind.size() + 1));
+  std::erase_if(plan.variants, [&](const Variant& variant) { return isForDevice(variant); });
   return {};
 }
 
@@ -95,7 +116,7 @@ Result<int> inspectPlan(const std::string& path, const Request& request, Console
   if (request.flags.showGraph)
     return fail(Diag::Usage, "a plan does not hold the graph it came from", "svodc inspect GRAPH --graph");
   SVOD_TRY(Plan plan, readPlan(path));
-  SVOD_CHECK(showProcessor(plan, request.flags.variant));
+  SVOD_CHECK(showVariant(plan, request.flags.variant));
   SVOD_TRY(const std::string source, sourceOf(plan, path));
   SVOD_TRY(const Measurements profile, readProfile(request.flags.profile));
   Subject subject{&plan, nullptr, {}, source, {}, eventsOf(profile, plan)};
@@ -126,8 +147,21 @@ void nameImages(Compilation& compilation) {
 Subject subjectOf(const BuildResult& build, const Measurements& profile) {
   const Plan& plan = build.compilation->plan;
   Subject subject{&plan, &build.model, {}, sourceOf(*build.compilation), coreLimitsOf(build), eventsOf(profile, plan)};
-  for (const CompiledKernel& k : build.compilation->kernels)
-    subject.kernels.push_back({k.name, &k.linear, k.source, insightOf(k, build, profile)});
+  const std::vector<CompiledVariant>& variants = build.compilation->variants;
+  // A kernel with the images that variants have of it; `place` as CompiledVariant::same counts.
+  const auto add = [&](const CompiledKernel& kernel, const CompileOptions& options, size_t k, size_t place) {
+    KernelInsight insight = insightOf(kernel, options, build, profile);
+    for (const CompiledVariant& variant : variants)
+      if (variant.same[k] == place) addLogs(insight, variant.kernels[k]);
+    subject.kernels.push_back({kernel.desc.name, &kernel.linear, kernel.source, std::move(insight)});
+  };
+  for (size_t k = 0; k < build.compilation->kernels.size(); ++k)
+    add(build.compilation->kernels[k], build.options, k, 0);
+  const std::vector<CompileOptions> options = optionsOfVariants(optionsByTarget(build.options));
+  for (size_t v = 0; v < variants.size(); ++v)
+    for (size_t k = 0; k < variants[v].kernels.size(); ++k)
+      if (const CompiledKernel& own = variants[v].kernels[k]; !own.name.empty() && !variants[v].same[k])
+        add(own, options[v], k, v + 1);
   return subject;
 }
 

@@ -154,10 +154,17 @@ int jobsOf(int64_t wanted) {
 }
 
 /// Of a device, whose processor is none of --cpu.
-Result<Machine> deviceMachine(const Target& target, const Flags& flags, const std::string& cpu) {
+Result<std::vector<Machine>> deviceMachines(const Target& target, const Flags& flags, const std::string& cpu) {
   Flags own = flags;
   own.triple = own.cpu = "";
-  return machineFor(target, own, cpu);
+  return machinesFor(target, own, cpu);
+}
+
+/// Of all machines that kernels of a target are compiled for.
+std::string namesOf(const auto& compiledFor) {
+  std::string text = toText(compiledFor.machine);
+  for (const Machine& machine : compiledFor.variants) text += toText(machine);
+  return text;
 }
 
 /// Devices of a target besides the plan's. One kind of device has one target.
@@ -168,13 +175,14 @@ Status addDevices(const Flags& flags, CompileOptions& options) {
     DeviceTarget device{parts.name, nullptr, {}};
     SVOD_TRY(device.target, targetByName(parts.target));
     if (device.target == options.target && parts.cpu.empty()) continue;
-    SVOD_TRY(device.machine, deviceMachine(*device.target, flags, parts.cpu));
-    const auto isOther = [&](const Target* target, const Machine& machine) {
-      return target->deviceKind == device.target->deviceKind &&
-             (target != device.target || toText(machine) != toText(device.machine));
+    SVOD_TRY(device.variants, deviceMachines(*device.target, flags, parts.cpu));
+    device.machine = std::move(device.variants.front());
+    device.variants.erase(device.variants.begin());
+    const auto isOther = [&](const auto& known) {
+      return known.target->deviceKind == device.target->deviceKind &&
+             (known.target != device.target || namesOf(known) != namesOf(device));
     };
-    const auto isOtherDevice = [&](const DeviceTarget& d) { return isOther(d.target, d.machine); };
-    if (isOther(options.target, options.machine) || std::ranges::any_of(options.devices, isOtherDevice))
+    if (isOther(options) || std::ranges::any_of(options.devices, isOther))
       return fail(Diag::Usage,
                   "--device '" + text + "' is of kind " + std::string(device.target->deviceKind) +
                       ", for which the plan has another target or processor",

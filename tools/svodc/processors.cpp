@@ -98,13 +98,16 @@ Status takeMachines(const Flags& flags, CompileOptions& options) {
     SVOD_CHECK(
         checkOneProcessor(flags, "what --cc builds", "leave --cc out: the compiler in svodc knows the processors"));
   for (const std::string& name : names) {
-    SVOD_TRY(Machine machine, machineFor(*options.target, flags, name));
-    machine = machineFor(std::move(machine), options.numerics);
-    SVOD_CHECK(checkNew(machine, name, options, &name == names.data()));
-    if (&name == names.data())
-      options.machine = std::move(machine);
-    else
-      options.variants.push_back(std::move(machine));
+    SVOD_TRY(const std::vector<Machine> machines, machinesFor(*options.target, flags, name));
+    for (const Machine& given : machines) {
+      Machine machine = machineFor(given, options.numerics);
+      const bool isFirst = &name == names.data() && &given == machines.data();
+      SVOD_CHECK(checkNew(machine, name, options, isFirst));
+      if (isFirst)
+        options.machine = std::move(machine);
+      else
+        options.variants.push_back(std::move(machine));
+    }
   }
   return {};
 }

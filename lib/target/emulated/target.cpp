@@ -26,8 +26,8 @@ LegalizeOptions legal(const Machine&, Numerics numerics) { return {.numerics = n
 
 Result<std::string> emit(const GridKernel& kernel) { return threadText(kernel.graph, kernel.linear); }
 
-Result<std::vector<ImageFile>> images(std::span<const KernelCode> kernels) {
-  return std::vector<ImageFile>{{"kernels.uop", {kDeviceKind, kSmallGrid, 1}, joinImage(kernels)}};
+Result<ImageFile> image(const std::string& kernel, std::string code, const Machine&) {
+  return ImageFile{kernel + ".uop", {kDeviceKind, kSmallGrid, 1}, std::move(code)};
 }
 
 }  // namespace svod::emulated

@@ -11,6 +11,6 @@ Result<Machine> machine(std::string_view triple, std::string_view processor);
 Caps caps(const Machine& machine, Numerics numerics);
 LegalizeOptions legal(const Machine& machine, Numerics numerics);
 Result<std::string> emit(const GridKernel& kernel);
-Result<std::vector<ImageFile>> images(std::span<const KernelCode> kernels);
+Result<ImageFile> image(const std::string& kernel, std::string code, const Machine& machine);
 
 }  // namespace svod::emulated
