@@ -31,7 +31,7 @@ class DeviceDriver {
 /// share types.
 using DriverEntry = DeviceDriver* (*)(const char* version);
 /// Of this release; the number counts changes of Device, DeviceDriver and what they are given.
-inline std::string driverVersion() { return std::string(kVersion) + " drivers 2"; }
+inline std::string driverVersion() { return std::string(kVersion) + " drivers 3"; }
 
 /// Those for the device of a plan, or all where `device` is null.
 std::vector<DeviceOption> optionsFor(const char* device, std::span<const svod_device_option> options);

@@ -112,7 +112,7 @@ struct CompiledKernel {
   LinearKernel linear;
   std::string source;            // C or LLVM IR text, with keepSource
   std::string code;              // what the target joins: a relocatable object, or a function of C
-  std::string object, assembly;  // with keepForms: the same, and target cpu as text
+  std::string object, assembly;  // with keepForms: the same, and as text; target cuda: CUDA C for nvcc, and PTX
   KernelDesc desc;               // for the plan
   LogKnows known = LogKnows::NotAsked;
   std::vector<Winner> tuned;        // what the tuning log has for it, best first

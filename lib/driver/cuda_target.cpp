@@ -73,8 +73,9 @@ Status checkShared(const CompiledKernel& kernel, const GpuTarget& gpu, uint64_t 
 }
 
 /// Machine code for as many workgroups of one unit as the compiler finds registers for. Where an eighth of them keeps
-/// one more workgroup out, it is asked to do without these, and may, unless something is spilled then.
-Result<GpuCode> compileFor(const std::string& arch, const CompiledKernel& kernel, std::string_view text,
+/// one more workgroup out, it is asked to do without these, and may, unless something is spilled then; `source` says so
+/// then.
+Result<GpuCode> compileFor(const std::string& arch, const CompiledKernel& kernel, std::string& source,
                            const Nvrtc& nvrtc) {
   const Grid& grid = *kernel.desc.grid;
   const GpuTarget gpu = *gpuFor(arch);
@@ -83,15 +84,24 @@ Result<GpuCode> compileFor(const std::string& arch, const CompiledKernel& kernel
     const auto shared = static_cast<int64_t>(grid.sharedBytes + code.sharedBytes);
     return occupancyOf(gpu, {registers, shared, threads}).groups;
   };
-  const std::string source = std::string(cudaPrelude()) + std::string(text);
   SVOD_TRY(GpuCode code, nvrtc.compile(kernel.name, source, arch));
   const int64_t groups = groupsOf(code, code.registers), more = groupsOf(code, code.registers - code.registers / 8);
   if (code.registers == 0 || more <= groups) return code;
   const std::string asked = "#define SVOD_GROUPS " + std::to_string(more) + "\n";
-  const Result<GpuCode> tight = nvrtc.compile(kernel.name, asked + source, arch);  // some instructions need them all
+  Result<GpuCode> tight = nvrtc.compile(kernel.name, asked + source, arch);  // some instructions need them all
   const bool isBetter = tight && tight->spillBytes <= code.spillBytes && tight->stackBytes <= code.stackBytes &&
                         groupsOf(*tight, tight->registers) > groups;
-  return isBetter ? *tight : code;
+  if (!isBetter) return code;
+  source = asked + source;
+  return tight;
+}
+
+/// The text that the driver or ptxas compiles; empty without NVRTC.
+Result<std::string> ptxOf(const std::string& arch, const CompiledKernel& kernel, const std::string& source,
+                          const CompileOptions& options) {
+  if (!options.nvrtc) return std::string();
+  SVOD_TRY(GpuCode code, options.nvrtc->compile(kernel.name, source, "compute_" + arch.substr(arch.find('_') + 1)));
+  return std::move(code.bytes);
 }
 
 /// What the runtime is told of a node tensor_map.
@@ -168,8 +178,13 @@ Status emitKernel(CompiledKernel& kernel, const CompileOptions& options) {
   if (options.keepSource) kernel.source = printed.text;
   GpuCode code;
   code.bytes = printed.text;
+  std::string source = std::string(cudaPrelude()) + printed.text;
   if (options.nvrtc) {
-    SVOD_TRY(code, compileFor(gpu.name, kernel, printed.text, *options.nvrtc));
+    SVOD_TRY(code, compileFor(gpu.name, kernel, source, *options.nvrtc));
+  }
+  if (options.keepForms) {
+    kernel.object = source;
+    SVOD_TRY(kernel.assembly, ptxOf(gpu.name, kernel, source, options));
   }
   SVOD_CHECK(checkShared(kernel, gpu, code.sharedBytes));
   grid.images = {{0, code.registers, code.sharedBytes}};

@@ -1,7 +1,10 @@
 """svodc compile --target cuda: from a graph file to a plan that runs on an emulated grid; images, and what users are told."""
 import json
+import os
 import random
+import shutil
 import struct
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -101,6 +104,62 @@ class Compile(ToolTest):
         again = self.folder / "again"
         self.svodc("compile", self.graph(SYMBOLIC), "-o", again, "--target", "cuda", "--cuda-arch", "sm_90a,sm_80,compute_80", "-j", "3")
         self.assertEqual(contents(plan), contents(again))
+
+    def emitted(self, *words):
+        """Folder to name to bytes of what --emit KIND=KIND wrote, of a product and a stream."""
+        text = "svod 1\ninput a: bf16[512, 512]\ninput b: bf16[512, 512]\noutput y = matmul(a, b)\noutput z = a * 2 + 1\n"
+        kinds = [word for word in words if word in ("cubin", "ptx", "cuda-c", "fatbin")]
+        rest = [word for word in words if word not in kinds]
+        self.svodc("compile", self.graph(text), "-o", self.folder / "plan", "--target", "cuda", *rest,
+                   *(f"--emit={kind}={self.folder / kind}" for kind in kinds))
+        return {kind: contents(self.folder / kind) for kind in kinds}
+
+    @needs_nvrtc
+    def test_kernels_as_plain_files(self):
+        made = self.emitted("--cuda-arch", "sm_90a,sm_80,compute_80", "cubin", "ptx", "cuda-c", "fatbin")
+        plan = contents(self.folder / "plan")
+        kernels = sorted({name.split(".")[0] for name in plan if name.endswith(".cubin")})
+        self.assertEqual(len(kernels), 2)
+        self.assertEqual(set(made["cubin"]), {f"{k}.{arch}.cubin" for k in kernels for arch in ("sm_90a", "sm_80")})
+        self.assertEqual(set(made["ptx"]), {f"{k}.compute_{arch}.ptx" for k in kernels for arch in ("90a", "80")})
+        self.assertEqual(set(made["cuda-c"]), {f"{k}.{arch}.cu" for k in kernels for arch in ("sm_90a", "sm_80", "compute_80")})
+        self.assertEqual(set(made["fatbin"]), {f"{k}.fatbin" for k in kernels})
+        for name, cubin in made["cubin"].items():
+            self.assertTrue(cubin.startswith(b"\x7fELF"), name)
+            self.assertRegex(plan[name].removeprefix(cubin), rb"^\n//svod plan [0-9a-f]{64}\n$")
+            fatbin = made["fatbin"][name.split(".")[0] + ".fatbin"]
+            self.assertTrue(fatbin.startswith(b"\x50\xed\x55\xba"))
+            self.assertIn(cubin, fatbin)
+        for name, ptx in made["ptx"].items():
+            self.assertNotIn(b"\0", ptx)
+            self.assertIn(b".target sm_" + name.split("_")[-1].split(".")[0].encode(), ptx)
+        y = next(k for k in kernels if k.startswith("y_"))
+        self.assertIn(b"cp.async.bulk.tensor", made["ptx"][f"{y}.compute_90a.ptx"])
+        self.assertNotIn(b"cp.async.bulk.tensor", made["ptx"][f"{y}.compute_80.ptx"])
+        tools = os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/bin"
+        found = {tool: shutil.which(tool) or shutil.which(tool, path=tools) for tool in ("ptxas", "fatbinary")}
+        if found["ptxas"]:
+            for name in made["ptx"]:
+                arch = "sm_" + name.split("_")[-1].split(".")[0]
+                subprocess.run([found["ptxas"], f"-arch={arch}", self.folder / "ptx" / name, "-o", self.folder / "o.cubin"], check=True)
+        # NVIDIA's own program writes the same of machine code.
+        made = self.emitted("--cuda-arch", "sm_90a,sm_80,sm_100f,sm_120", "cubin", "fatbin")
+        if found["fatbinary"]:
+            for k in kernels:
+                images = [f"--image3=kind=elf,sm={arch},file={self.folder}/cubin/{k}.sm_{arch}.cubin" for arch in ("90a", "100f", "120", "80")]
+                subprocess.run([found["fatbinary"], f"--create={self.folder}/ref", "-64", "--compress=false", *images], check=True)
+                self.assertEqual((self.folder / "ref").read_bytes(), made["fatbin"][f"{k}.fatbin"])
+
+    def test_kernels_as_plain_files_without_nvrtc(self):
+        made = self.emitted("--cuda-arch", "sm_90a,sm_80", "--nvrtc", "none", "cuda-c")
+        self.assertEqual(len(made["cuda-c"]), 4)
+        for name, text in made["cuda-c"].items():
+            self.assertIn(b"#define SVOD_KERNEL", text, name)
+            self.assertIn(name.split(".")[0].encode() + b"(", text, name)
+        for kind, says in (("cubin", "no machine code"), ("ptx", "no PTX"), ("fatbin", "no machine code")):
+            self.fails(3, "compile", self.folder / "graph.svod", "--target", "cuda", "--nvrtc", "none", "--emit", f"{kind}={self.folder}/none",
+                       says=[says, "NVRTC"])
+            self.fails(3, "compile", self.folder / "graph.svod", "--emit", f"{kind}={self.folder}/none", says=["no kernels of CUDA devices", "--target cuda"])
 
     @needs_nvrtc
     def test_kernels_are_kept_by_architecture(self):

@@ -77,13 +77,15 @@ Status checkPlaces(const Request& request, std::span<const Emission> emissions) 
 
 /// The files of a folder: one for each kernel and, of objects, one for each file of C, by its name. Where that is taken
 /// a number makes it another one.
-std::vector<FileContent> filesOfFolder(const Emission& e, const Compilation& c) {
-  std::vector<FileContent> files;
+Result<std::vector<KernelFile>> filesOfFolder(const Emission& e, const Compilation& c) {
+  if (e.kind->files != nullptr) return e.kind->files(c);
+  SVOD_CHECK(checkHasKernels(c, e.kind->name));
+  std::vector<KernelFile> files;
   std::set<std::string> taken;
   const auto add = [&](const std::string& name, const std::string& content) {
     std::string own = name;
     for (int number = 2; !taken.insert(own).second; number++) own = name + "-" + std::to_string(number);
-    files.push_back({own + std::string(e.kind->extension), {bytesOf(content)}});
+    files.push_back({own + std::string(e.kind->extension), content});
   };
   for (const CompiledKernel* k : processorKernels(c)) add(k->desc.symbol, k->*e.kind->text);
   if (e.kind->text == &CompiledKernel::object)
@@ -92,9 +94,10 @@ std::vector<FileContent> filesOfFolder(const Emission& e, const Compilation& c) 
 }
 
 Status writeFolder(const Emission& e, const Compilation& c) {
-  SVOD_CHECK(checkHasKernels(c, e.kind->name));
-  const std::vector<FileContent> files = filesOfFolder(e, c);
-  return writeDirectoryAtomic(e.path, files,
+  SVOD_TRY(const std::vector<KernelFile> files, filesOfFolder(e, c));
+  std::vector<FileContent> contents;
+  for (const KernelFile& file : files) contents.push_back({file.name, {bytesOf(file.bytes)}});
+  return writeDirectoryAtomic(e.path, contents,
                               [&](const std::string& folder) { return holdsOnly(folder, e.kind->extension); });
 }
 
@@ -201,7 +204,8 @@ std::vector<std::string> filesOf(const Emission& e, const Compilation& c) {
   if (e.kind->isPlan) return filesOfPlan(e.path, c);
   if (!e.kind->isFolder()) return {e.path};
   std::vector<std::string> files;
-  for (const FileContent& file : filesOfFolder(e, c)) files.push_back(e.path + "/" + file.name);
+  if (const Result<std::vector<KernelFile>> of = filesOfFolder(e, c))
+    for (const KernelFile& file : *of) files.push_back(e.path + "/" + file.name);
   return files;
 }
 

@@ -6,6 +6,9 @@ namespace svod {
 namespace {
 
 constexpr std::string_view kPrelude = R"CUDA(
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)  // nvcc, which knows the headers of the system
+#include <stdint.h>
+#else
 typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;
 typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
@@ -13,6 +16,7 @@ typedef unsigned long long uint64_t;
 #define UINT64_C(x) x##ull
 #define INT64_MIN (-0x7fffffffffffffffll - 1)
 #define INT32_MIN (-0x7fffffff - 1)
+#endif
 #define SVOD_FN static __device__ __forceinline__
 #define SVOD_RESTRICT __restrict__
 #ifndef SVOD_GROUPS  // workgroups of one unit that registers are left for
