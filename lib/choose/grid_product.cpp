@@ -157,7 +157,7 @@ bool tileLoops(Chooser& c, const Plan& plan, const GpuTile& tile, const TensorCo
   }
   for (uint32_t k : terms) {
     const int64_t left = maxExtent(c.range(k));
-    for (int64_t steps : {core ? left : std::min<int64_t>(4, left), int64_t{2}})
+    for (int64_t steps : {left, std::min<int64_t>(4, left), int64_t{2}})
       if (steps > 1 && left % steps == 0 && c.apply(OptKind::Unroll, k, steps, "terms written out")) break;
   }
   if (tile.isStashed)
@@ -193,6 +193,17 @@ std::vector<Candidate> candidatesOf(const Chooser& c, const Plan& plan, const Pr
   return found;
 }
 
+/// Workgroups of several waves walk some rows of tiles for each column: those that run together share more of both
+/// factors in L2.
+void walkInBlocks(Chooser& c, const Plan& plan) {
+  constexpr int64_t kRows = 8, kWaves = 3;
+  const UOp rows = c.range(plan.m), columns = c.range(plan.n);
+  if (!rows.src(0).isConst() || !columns.src(0).isConst() || maxExtent(rows) <= kRows) return;
+  if (maxExtent(rows) * maxExtent(columns) > kWaves * c.caps.workers)
+    c.apply(OptKind::Raster, TwoAxesAmount{c.numberOf(plan.m), c.numberOf(plan.n), kRows},
+            "neighbours share what L2 holds");
+}
+
 /// Takes the first that works out, of warpgroups and of single warps or lanes as many at most.
 constexpr int kMostTried = 6;
 bool multiply(Chooser& c, std::span<const TensorCore* const> cores) {
@@ -203,7 +214,10 @@ bool multiply(Chooser& c, std::span<const TensorCore* const> cores) {
   for (const auto& [core, tile, cycles] : candidatesOf(c, *plan, products[0], cores)) {
     int& tried = core && core->isOfWarpgroup() ? triedOfGroups : triedOfOthers;
     if (tried++ >= kMostTried) continue;
-    if (attempt(c, [&](Chooser& trial) { return tileLoops(trial, *plan, tile, core) && fillGrid(trial); })) return true;
+    if (attempt(c, [&](Chooser& trial) { return tileLoops(trial, *plan, tile, core) && fillGrid(trial); })) {
+      if (core && core->isOfWarpgroup()) walkInBlocks(c, *plan);
+      return true;
+    }
   }
   return false;
 }

@@ -15,7 +15,7 @@ namespace {
 
 using namespace parameters;
 
-constexpr int64_t kWarp = kWarpLanes;
+constexpr int64_t kWarp = kWarpLanes, kLineBytes = 128;
 
 bool isOf(UOp loop, std::initializer_list<AxisType> types) {
   return std::ranges::find(types, axisType(loop)) != types.end();
@@ -31,6 +31,14 @@ int64_t lanesAlong(const Chooser& c, UOp loop) {
     lanes = togetherAlong(a, loop, lanes == 0 ? most : std::min(lanes, most));
   }
   return std::max<int64_t>(1, lanes);
+}
+
+/// Bytes of an element of the widest operand.
+int64_t widestLoad(const Chooser& c) {
+  int64_t bytes = 1;
+  for (const Access& a : c.facts().accesses)
+    if (!a.isStore && a.slot) bytes = std::max<int64_t>(bytes, byteSize(a.node.src(0).dtype()));
+  return bytes;
 }
 
 void vectorize(Chooser& c, uint32_t loop) {
@@ -90,15 +98,19 @@ int64_t turnsOf(const Chooser& c, uint32_t loop) {
   return range ? maxExtent(range) : 1;
 }
 
+void unrollUpTo(Chooser& c, uint32_t loop, int64_t most) {
+  for (int64_t steps = most; steps > 1; steps /= 2)
+    if (c.range(loop) && maxExtent(c.range(loop)) % steps == 0 && maxExtent(c.range(loop)) > 1 &&
+        c.apply(OptKind::Unroll, loop, steps, "several loads under way"))
+      return;
+}
+
 /// All of what a thread has of a row, where that stays in its registers; else some of it.
 void unrollRest(Chooser& c, uint32_t loop, int64_t lanes = kGpuKeptOfRow) {
   const int64_t turns = turnsOf(c, loop);
   if (turns > 4 && turns * lanes <= kGpuKeptOfRow && c.apply(OptKind::Unroll, loop, turns, "all loads under way"))
     return;
-  for (int64_t steps : {4, 2})
-    if (c.range(loop) && maxExtent(c.range(loop)) % steps == 0 && maxExtent(c.range(loop)) > 1 &&
-        c.apply(OptKind::Unroll, loop, steps, "several loads under way"))
-      return;
+  unrollUpTo(c, loop, 4);
 }
 
 /// What the sums read of a row, and made of it, is there when its results are computed, if these are the same elements.
@@ -110,6 +122,46 @@ void keepRow(Chooser& c, const std::vector<uint32_t>& loops, uint32_t column, in
 }
 
 }  // namespace
+
+/// An output loop of few iterations on which sums of few terms depend, and nothing that they read.
+UOp loopOfSharedReads(const KernelFacts& kernel) {
+  const std::vector<UOp> reduces = loopedReduces(kernel);
+  for (const Axis& a : kernel.axes) {
+    const bool isShort = a.nest == Nest::Output && isOf(a.range, {AxisType::Loop}) && a.range.src(0).isConst() &&
+                         maxExtent(a.range) > 1 && maxExtent(a.range) <= kGpuShortSum;
+    const auto sharesReads = [&](UOp reduce) {
+      return reduce.dependsOn(a.range) && termsOf(reduce) <= kGpuShortSum &&
+             std::ranges::none_of(kernel.accesses,
+                                  [&](const Access& l) { return !l.isStore && l.address.dependsOn(a.range); });
+    };
+    if (isShort && !reduces.empty() && std::ranges::all_of(reduces, sharesReads)) return a.range;
+  }
+  return {};
+}
+
+bool sharesReads(const KernelFacts& kernel) { return static_cast<bool>(loopOfSharedReads(kernel)); }
+
+bool sumInThreads(Chooser& c) {
+  constexpr int64_t kThreads = 128;
+  const UOp shared = loopOfSharedReads(c.facts());
+  for (UOp reduce : loopedReduces(c.facts()))
+    if (reduce.srcCount() != 2) return false;
+  if (!c.apply(OptKind::Upcast, idOf(shared), maxExtent(shared), "results that read the same elements")) return false;
+  for (UOp reduce : loopedReduces(c.facts())) unrollUpTo(c, idOf(reduce.src(1)), 4);
+  std::vector<uint32_t> outputs;
+  for (const Axis& a : c.facts().axes)
+    if (a.nest == Nest::Output && isOf(a.range, {AxisType::Loop}) && maxExtent(a.range) > 1)
+      outputs.push_back(idOf(a.range));
+  for (; outputs.size() > 1 && maxExtent(c.range(outputs.back())) < kThreads; outputs.pop_back()) {
+    const uint32_t outer = outputs[outputs.size() - 2], inner = outputs.back();
+    if (!c.apply(OptKind::Merge, AxisList{{c.numberOf(outer), c.numberOf(inner)}}, "neighbours in one workgroup"))
+      break;
+  }
+  if (!outputs.empty())
+    if (const int64_t threads = std::min(kThreads, powerBelow(maxExtent(c.range(outputs.back())))); threads > 1)
+      c.apply(OptKind::Local, outputs.back(), threads, "neighbours in one workgroup");
+  return fillGrid(c);
+}
 
 bool reduceRows(Chooser& c) {
   const std::vector<uint32_t> loops = sweeps(c.facts());
@@ -148,14 +200,19 @@ bool reduceColumns(Chooser& c) {
   auto [rows, columns] = rowsAndColumns(c.facts());
   if (loops.empty() || rows.empty()) return false;
   const uint32_t column = idOf(rows.back());
-  const int64_t width = std::min(kWarp, powerBelow(maxExtent(rows.back())));
+  // A warp reads a line: of small elements, a lane reads several.
+  const int64_t together =
+      std::min(lanesAlong(c, rows.back()), std::max<int64_t>(1, kLineBytes / kWarp / widestLoad(c)));
+  if (together > 1 && maxExtent(rows.back()) % together == 0)
+    c.apply(OptKind::Vector, column, together, "lanes of a warp read a line");
+  const int64_t width = std::min(kWarp, powerBelow(maxExtent(c.range(column))));
   int64_t results = 1;
   for (UOp r : rows) results *= std::max<int64_t>(1, maxExtent(r));
   const int64_t deepest = results < width * c.caps.workers ? most(c) / width : kGpuColumnThreads;
   for (uint32_t loop : loops) {
     const int64_t deep = std::min(powerBelow(std::max<int64_t>(1, maxExtent(c.range(loop)) / 4)), most(c) / width);
     if (deep > 1) c.apply(OptKind::Group, loop, std::min(deep, deepest), "rows of threads share a column");
-    unrollRest(c, loop);
+    unrollUpTo(c, loop, kGpuLoadsOfColumn);
   }
   if (width > 1 && !c.apply(OptKind::Local, column, width, "columns side by side")) return false;
   fillGrid(c);
@@ -207,7 +264,7 @@ Turned turnedIn(const KernelFacts& kernel) {
 int64_t bytesOf(const Access& a) { return byteSize(a.node.src(0).dtype()); }
 
 /// Elements of a row of a tile that is a line of memory, or as many as the loop has; fewer where tiles would be few.
-constexpr int64_t kLeastSide = 32, kLineBytes = 128;
+constexpr int64_t kLeastSide = 32;
 int64_t sideOf(UOp loop, int64_t bytes, bool isSmall) {
   return isSmall ? kLeastSide
                  : std::clamp(kLineBytes / bytes, kLeastSide, std::max(kLeastSide, powerBelow(maxExtent(loop))));
@@ -266,7 +323,7 @@ bool streamInVectors(Chooser& c) {
     if (more > 1) c.apply(OptKind::Local, outer, more, "several rows in a workgroup");
   }
   if (threads > 1 && !c.apply(OptKind::Local, inner, threads, "neighbours in one workgroup")) return false;
-  for (UOp reduce : loopedReduces(c.facts())) unrollRest(c, idOf(reduce.src(reduce.srcCount() - 1)));
+  for (UOp reduce : loopedReduces(c.facts())) unrollUpTo(c, idOf(reduce.src(reduce.srcCount() - 1)), 4);
   const int64_t groups = maxExtent(c.range(inner));
   if (groups % 4 == 0 && groups >= 4 * 8 * c.caps.workers)
     c.apply(OptKind::Upcast, inner, 4, "several loads under way");

@@ -41,6 +41,7 @@ bool sweepsColumns(const KernelFacts& kernel, const Caps&) {
          std::ranges::any_of(loopedReduces(kernel),
                              [](UOp reduce) { return termsOf(reduce) > parameters::kGpuShortSum; });
 }
+bool sharesReadsOfSums(const KernelFacts& kernel, const Caps&) { return sharesReads(kernel); }
 bool transposes(const KernelFacts& kernel, const Caps&) { return hasPattern(kernel, {Pattern::Transpose}); }
 
 bool leaveLoops(Chooser&) { return true; }
@@ -88,6 +89,10 @@ constexpr Strategy kStrategies[] = {
      "kernels that hold rows of a product, on a GPU: a workgroup for each row fills it (`spread`), folds it "
      "(`group`) and computes the columns of the result (`local`) with the same threads",
      On::Gpu, LoopOrder::Free, holdsRows, holdRowsInGroups},
+    {"own-sums",
+     "sums of few terms of which several results read the same elements, as those of a scan, on a GPU: a thread has "
+     "all of these in registers, and reads each element once",
+     On::Gpu, LoopOrder::Free, sharesReadsOfSums, sumInThreads},
     {"row-groups",
      "reductions along what is contiguous in memory, on a GPU: vectors, and neighbours that share a row and "
      "exchange their sums (`group`); short rows several to a workgroup; the same threads write what depends on "

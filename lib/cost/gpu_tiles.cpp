@@ -6,6 +6,7 @@
 
 #include "cost/parameters.h"
 #include "ir/gpu_op.h"
+#include "ir/local_memory.h"
 #include "ir/warpgroup_operand.h"
 #include "machine/occupancy.h"
 #include "support/integers.h"
@@ -23,8 +24,8 @@ double ratio(int64_t a, int64_t b) { return static_cast<double>(a) / static_cast
 int64_t sumsOf(const GpuProduct& p, const GpuTile& t) { return t.m * t.n * t.slices / t.threads(p); }
 
 int registersOf(const GpuProduct& product, const GpuTile& tile) {
-  const int64_t sums = sumsOf(product, tile);
-  return static_cast<int>(std::min<int64_t>(255, sums + (product.core ? 64 : 48)));
+  const int64_t sums = sumsOf(product, tile);  // beside which factors of some terms wait
+  return static_cast<int>(std::min<int64_t>(255, sums + 64));
 }
 
 /// Multiply-adds per clock that tensor cores do for one workgroup. A warpgroup keeps those of all its warps busy.
@@ -52,7 +53,7 @@ double addingCycles(const GpuTile& t) {
 /// Cycles in which a unit can do one step of k of one workgroup.
 double stepCycles(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const double products = static_cast<double>(t.m * t.n * t.k),
-               filled = static_cast<double>((t.m + t.n) * t.k * p.bytes);
+               filled = static_cast<double>((std::min(t.m, p.m) + std::min(t.n, p.n)) * t.k * p.bytes);
   // Single lanes issue a load for four elements of their rows or columns, and count, beside the products.
   const double own = ratio(t.m, t.rows) * ratio(t.n, t.columns),
                others = (ratio(t.m, t.rows) + ratio(t.n, t.columns)) / 4 + kGpuLoop;
@@ -65,7 +66,10 @@ double stepCycles(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const double l2PerClock = static_cast<double>(gpu.l2MBs) / gpu.clockMHz / gpu.units;
   const double issued = p.core ? (kGpuStep + kGpuPerProduct * productsOf(p, t)) * warpsPerCore(p, t) : 0;
   const double l2 = filled / l2PerClock, most = std::max({multiplying, shared, l2, issued});
-  return most + kGpuBeside * (multiplying + shared + l2 + issued - most) + kGpuMeet;
+  // Warpgroups only wait. Warps load factors behind each meeting, and meet twice where there is no ring.
+  if (isOfWarpgroup(p)) return most + kGpuMeet;
+  const double meeting = p.core ? kGpuMeetOfWarps : kGpuMeet;
+  return most + kGpuBeside * (multiplying + shared + l2 + issued - most) + meeting * (t.stages > 1 ? 1 : 2);
 }
 
 /// Cycles in which a unit moves the results of tensor cores of one workgroup to memory, by the lines that each access
@@ -87,8 +91,11 @@ bool hasCopies(const GpuTarget& gpu) { return hasGpuOp("cp_async16", gpu.family,
 
 bool fits(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const int64_t sums = sumsOf(p, t);
+  if (!p.core && sums * t.k * t.stages > kGpuMostWritten)
+    return false;  // what a loop that turns a ring has written out
   return t.threads(p) <= gpu.maxThreads && t.sharedBytes(p) <= gpu.sharedBytes && sums >= 4 &&
-         sums <= (isOfWarpgroup(p) ? 2 * kGpuMostSums : kGpuMostSums) && occupancyOf(gpu, needsOf(p, t)).groups > 0;
+         sums <= (p.core && !isOfWarpgroup(p) ? kGpuMostSums : 2 * kGpuMostSums) &&
+         occupancyOf(gpu, needsOf(p, t)).groups > 0;
 }
 
 int64_t groupsOf(const GpuProduct& p, const GpuTile& t) { return p.batch * ceilDiv(p.m, t.m) * ceilDiv(p.n, t.n); }
@@ -98,12 +105,15 @@ int64_t residentOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) 
   return std::min<int64_t>(occupancyOf(gpu, needsOf(p, t)).groups, ceilDiv(groupsOf(p, t), gpu.units));
 }
 
-/// One stage more than three where as many workgroups share a unit: copies are further ahead.
-GpuTile withFreeStage(const GpuProduct& p, GpuTile t, const GpuTarget& gpu) {
+/// As many stages more as leave as many workgroups to a unit: copies are further ahead.
+GpuTile withFreeStages(const GpuProduct& p, GpuTile t, const GpuTarget& gpu) {
   GpuTile more = t;
-  more.stages = 4;
-  const bool isFree = t.stages == 3 && fits(p, more, gpu) && residentOf(p, more, gpu) == residentOf(p, t, gpu);
-  return isFree ? more : t;
+  for (const int64_t stages : {kMostStages, int64_t{6}, int64_t{4}}) {
+    more.stages = static_cast<int>(stages);
+    const bool isMore = t.stages > 1 && more.stages > t.stages;
+    if (isMore && fits(p, more, gpu) && residentOf(p, more, gpu) == residentOf(p, t, gpu)) return more;
+  }
+  return t;
 }
 
 /// With every number of rows and columns of threads or warps.
@@ -111,24 +121,26 @@ std::vector<GpuTile> allTiles() {
   std::vector<GpuTile> all;
   for (int64_t m : {16, 32, 64, 128, 256})
     for (int64_t n : {8, 16, 32, 64, 128, 256})
-      for (int64_t k : {8, 16, 32, 64})
+      for (int64_t k : {8, 16, 32, 64, 128, 256})
         for (int rows : {1, 2, 4, 8, 16})
           for (int columns : {1, 2, 4, 8, 16}) all.push_back({m, n, k, rows, columns, 1});
   return all;
 }
 
-/// Slices are for warps that have all the sums they can: with fewer they load more for a product.
+/// Slices are for warps that have all the sums they can: with fewer they load more for a product. Of few rows there are
+/// no more.
 std::vector<GpuTile> tilesOfWarps(const GpuProduct& p, const GpuTarget& gpu) {
   std::vector<GpuTile> tiles;
   for (GpuTile t : allTiles()) {
     const bool isWhole = t.m % (p.core->m * t.rows) == 0 && t.n % (p.core->n * t.columns) == 0 && t.k % p.core->k == 0;
-    const bool isWide =
-        t.m / t.rows <= 64 && t.n / t.columns <= 64 && t.parts() <= kGpuMostWarps && t.k * p.bytes <= kOperandRow;
+    const bool isWide = t.m / t.rows <= 64 && t.n / t.columns <= 64 && t.parts() <= kGpuMostWarps &&
+                        t.k * p.bytes <= (t.m > p.core->m ? 1 : kGpuLongRows) * kOperandRow;
     t.stages = hasCopies(gpu) ? 3 : 1;
     if (!isWhole || !isWide) continue;
     tiles.push_back(t);
     for (t.slices = 2; t.slices <= 4; t.slices *= 2)
-      if (sumsOf(p, t) == kGpuMostSums && t.parts() <= kGpuMostWarps && t.k % (t.slices * p.core->k) == 0)
+      if ((sumsOf(p, t) == kGpuMostSums || p.m <= p.core->m) && t.parts() <= kGpuMostWarps &&
+          t.k % (t.slices * p.core->k) == 0)
         tiles.push_back(t);
   }
   return tiles;
@@ -148,8 +160,10 @@ std::vector<GpuTile> tilesOfLanes(const GpuTarget& gpu) {
   std::vector<GpuTile> tiles;
   for (const GpuTile& t : allTiles()) {
     const bool isWhole = t.m % t.rows == 0 && t.n % (4 * t.columns) == 0;
-    if (!isWhole || t.rows * t.columns < 32 || t.rows > t.columns || t.m / t.rows > 8 || t.k > 16) continue;
-    for (int stages : {1, 2})
+    if (!isWhole || t.rows * t.columns < 32 || t.rows > t.columns || t.m / t.rows > 8 || t.n / t.columns > 16 ||
+        t.k > 16)
+      continue;
+    for (int stages : {1, 3})
       if (stages == 1 || hasCopies(gpu)) tiles.push_back({t.m, t.n, t.k, t.rows, t.columns, stages});
   }
   return tiles;
@@ -171,10 +185,15 @@ double cyclesOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const auto hidden = [&](int64_t resident) {
     return std::max(1.0, std::sqrt(wanted / static_cast<double>(std::max<int64_t>(1, resident * independent))));
   };
-  const double block =
-      static_cast<double>(ceilDiv(p.k, t.k)) * stepCycles(p, t, gpu) + addingCycles(t) + resultCycles(p, t);
-  return static_cast<double>(full) * (static_cast<double>(groups) * block * hidden(groups) + kGpuStartCycles) +
-         (last > 0 ? static_cast<double>(last) * block * hidden(last) + kGpuStartCycles : 0);
+  const double step = stepCycles(p, t, gpu), around = addingCycles(t) + resultCycles(p, t);
+  // Copies of a step are under way while others of the ring are used, or those of other workgroups.
+  const auto block = [&](int64_t resident) {
+    const double all = static_cast<double>(resident);
+    const double waiting = t.stages > 1 ? kGpuCopyCycles / (t.stages - 1) : step + kGpuCopyCycles;
+    return static_cast<double>(ceilDiv(p.k, t.k)) * std::max(all * step * hidden(resident), waiting) + all * around +
+           kGpuStartCycles;
+  };
+  return static_cast<double>(full) * block(groups) + (last > 0 ? block(last) : 0);
 }
 
 std::vector<GpuTile> tilesFor(const GpuProduct& p, const GpuTarget& gpu) {
@@ -191,7 +210,7 @@ std::vector<GpuTile> tilesFor(const GpuProduct& p, const GpuTarget& gpu) {
     for (const bool isStashed : {false, true}) {
       each.isStashed = isStashed;
       if ((isStashed && !(p.core && p.stashes)) || !fits(p, each, gpu)) continue;
-      const GpuTile tile = withFreeStage(p, each, gpu);
+      const GpuTile tile = withFreeStages(p, each, gpu);
       if (const double cycles = cyclesOf(p, tile, gpu); !best || cycles < best->cycles) best = {tile, cycles};
     }
     if (best) found.push_back(*best);

@@ -13,6 +13,8 @@ namespace svod {
 
 namespace {
 
+constexpr int64_t kProposedStages[] = {2, 3, 4, 6, kMostStages};
+
 // The first loop of each local buffer that a workgroup fills element by element.
 std::vector<UOp> stagesOf(const KernelFacts& kernel) {
   std::vector<UOp> first;
@@ -68,7 +70,8 @@ std::vector<OptOp> proposeAsync(const KernelFacts& kernel, const LoopNames& name
     UOp fill = fillAlong(kernel, r), value = fill.src(0).src(1);
     const auto loops = std::ranges::count_if(fill.ranges(), [](UOp o) { return axisType(o) == AxisType::Reduce; });
     if (loops != 1 || value.op() != Op::Load || storageOf(value.src(0)).op() != Op::Param) continue;
-    for (int64_t stages : {2, 3, 4}) moves.push_back({OptKind::Async, AxisAmount{refTo(kernel, names, r), stages}});
+    for (int64_t stages : kProposedStages)
+      moves.push_back({OptKind::Async, AxisAmount{refTo(kernel, names, r), stages}});
   }
   return moves;
 }
@@ -79,7 +82,8 @@ std::vector<OptOp> proposeBulk(const KernelFacts& kernel, const LoopNames& names
   for (UOp r : stagesOf(kernel)) {
     UOp fill = fillAlong(kernel, r);
     if (std::ranges::count(fill.ranges(), AxisType::Reduce, axisType) != 1 || !bulkBoxOf(kernel.sink, fill)) continue;
-    for (int64_t stages : {2, 3, 4}) moves.push_back({OptKind::Bulk, AxisAmount{refTo(kernel, names, r), stages}});
+    for (int64_t stages : kProposedStages)
+      moves.push_back({OptKind::Bulk, AxisAmount{refTo(kernel, names, r), stages}});
   }
   return moves;
 }

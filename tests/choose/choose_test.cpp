@@ -7,6 +7,7 @@
 #include "facts/patterns.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "opts/kernel_parts.h"
 #include "opts/kernels.h"
 #include "opts/machines.h"
 #include "opts/replay.h"
@@ -27,6 +28,15 @@ std::string chosen(UOp (*build)(Graph&, const Sizes&), const Sizes& sizes, const
   INFO((status ? "" : toText(status.error())));
   REQUIRE(status);
   return toText(opts);
+}
+
+/// Sums of the first elements of a row, each up to its own place: the results share what they read.
+UOp buildPrefixes(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k = b.loop(s.n, AxisType::Reduce);
+  UOp term = g.load(b.at(1, DType::F32, {s.m, s.n}, {r0, k}), g.constant(Scalar::of(DType::F32, 0)),
+                    b.lt(k, b.add(r1, b.i(1))));
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, term, {k})), {r0, r1})});
 }
 
 Caps strictly() {
@@ -180,7 +190,9 @@ TEST_CASE("What the heuristic chooses where there are dot products") {
 
 TEST_CASE("Every seed of a kernel keeps its value, and of short kernels the first is chosen") {
   std::set<std::string_view> seen, branches;
-  for (const TestKernel& kernel : testKernels())
+  std::vector<TestKernel> kernels(testKernels().begin(), testKernels().end());
+  kernels.push_back({"prefixes", buildPrefixes});
+  for (const TestKernel& kernel : kernels)
     for (const Sizes& sizes : {Sizes{18, 13, 9}, Sizes{40, 16, 3}, Sizes{5, 7, 4}, Sizes{16, 40, 18}, Sizes{40, 36, 2}})
       for (int machine = 0; machine < 4; ++machine) {
         Caps caps = machine == 0 ? Caps{} : avx512();

@@ -237,6 +237,53 @@ TEST_CASE("What is expected of a kernel on a GPU lies above what all of its unit
   }
 }
 
+TEST_CASE("Results of a scan that read the same elements are sums of one thread") {
+  const Caps caps = capsFor("sm_90a");
+  Model model = modelOf("input x: f32[4096, 16384]\noutput y = cumsum(x, axis=1)\n");
+  Schedule schedule = scheduled(model);
+  REQUIRE(schedule.kernels.size() == 4);
+  Kernel& first = schedule.kernels[0];
+  const Choice choice = choose(*first.graph, first.sink, caps);
+  INFO(choice.strategy << ": " << toText(optsOf(choice)));
+  CHECK(choice.strategy == "own-sums");
+  // With a warp for a few results there are millions of workgroups, whose starts alone take longer.
+  const auto priced = [&](std::string_view strategy) {
+    for (const PricedSeed& seed : seedsOf(*first.graph, first.sink, caps))
+      if (seed.choice.strategy == strategy) return seed.nanoseconds;
+    return 0.0;
+  };
+  CHECK(priced("row-groups") > 5 * priced("own-sums"));
+}
+
+TEST_CASE("Products of few rows have copies of many steps under way, and tiles for most units") {
+  struct Case {
+    const char *text, *opt;
+    int64_t groups;  // at least
+  };
+  constexpr Case kCases[] = {
+      {"input a: bf16[197, 768]\ninput b: bf16[768, 768]\noutput y = matmul(a, b)", "bulk(p1.n0.i,8)", 48},
+      {"input a: bf16[256, 1024]\ninput b: bf16[1024, 1024]\noutput y = matmul(a, b)", "bulk(p1.n0.i,8)", 64},
+      {"input a: bf16[16, 4096]\ninput b: bf16[4096, 4096]\noutput y = matmul(a, b)", "tile(k0,256)", 128},
+      {"input a: bf16[512, 4096]\ninput b: bf16[4096, 4096]\noutput y = matmul(a, b)", "bulk(p1.n0.i,6)", 128},
+  };
+  const Caps caps = capsFor("sm_90a");
+  for (const auto& [text, opt, groups] : kCases) {
+    Model model = modelOf(std::string(text) + "\n");
+    Schedule schedule = scheduled(model);
+    REQUIRE(schedule.kernels.size() == 1);
+    Kernel& kernel = schedule.kernels[0];
+    const Choice choice = choose(*kernel.graph, kernel.sink, caps);
+    INFO(text << "\n" << toText(optsOf(choice)));
+    CHECK_THAT(toText(optsOf(choice)), Catch::Contains(opt));
+    auto tuned = applyOpts(*kernel.graph, kernel.sink, optsOf(choice), caps);
+    REQUIRE(tuned);
+    int64_t made = 1;
+    for (const Axis& a : KernelFacts(*tuned).axes)
+      if (axisType(a.range) == AxisType::Global) made *= maxExtent(a.range);
+    CHECK(made >= groups);
+  }
+}
+
 TEST_CASE("Banks and sectors are counted as the hardware serves them") {
   const auto at = [](auto address) {
     std::vector<int64_t> all;
