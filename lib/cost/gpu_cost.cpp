@@ -36,8 +36,6 @@ class Pricing {
     for (UOp n : kernel.reduces)
       if (n.argAs<ReduceArg>().op == Op::Add && n.src(0).op() == Op::Mul) fused_.insert(n.src(0).id());
     std::ranges::sort(lanes_, {}, [](UOp r) { return r.argAs<AxisArg>().id; });
-    isAhead_ = std::ranges::any_of(kernel.fills,
-                                   [](UOp fill) { return storageOf(fill.src(0).src(0)).argAs<SlotArg>().ring > 0; });
     isOfWarpgroup_ = multipliersOf(kernel) == Multipliers::Warpgroups;
     for (UOp fill : kernel.fills)
       if (isFilledInBulk(kernel.sink, fill, static_cast<int64_t>(threads_), gpu_))
@@ -58,8 +56,7 @@ class Pricing {
       if (a.slot && inBulk_.contains(a.node.id()))
         sectors += runsOf(a.node) * groups_ * byteSize(a.node.dtype()) / kSectorBytes;
       else if (a.slot)
-        sectors += runsOf(a.node) / againOf(a) / neighboursOf(a) * std::ceil(threads_ / kWarpLanes) * groups_ *
-                   sectorsOfWarp(a);
+        sectors += runsOf(a.node) * std::ceil(threads_ / kWarpLanes) * groups_ * sectorsOfWarp(a);
     return finished(instructions, products, sectors);
   }
 
@@ -70,11 +67,9 @@ class Pricing {
     for (UOp r : kernel_.loops()[n]) {
       const AxisType type = axisType(r);
       if (type == AxisType::Global || isThreadOfGroup(axisType(r)) || (isExpanded(type) && !n.dependsOn(r))) continue;
-      // Of one element behind several gates there are several loads, all but the first of which find it in L1.
-      const bool isOfAddress = has(n.op(), Memory) && n.src(0).dependsOn(r);
       if (type == AxisType::Spread) {
         runs *= std::ceil(extent(r) / threads_);
-      } else if (type != AxisType::Vector || !isOfAddress) {
+      } else if (type != AxisType::Vector || !has(n.op(), Memory)) {
         runs *= extent(r);
       }
     }
@@ -125,25 +120,8 @@ class Pricing {
     return value ? std::optional(value->asInt() * byteSize(a.node.src(0).dtype())) : std::nullopt;
   }
 
-  /// How often a thread comes back to an element, behind other gates.
-  static double againOf(const Access& a) {
-    double times = 1;
-    for (UOp r : a.node.ranges())
-      if (isExpanded(axisType(r)) && !a.node.src(0).dependsOn(r)) times *= extent(r);
-    return times;
-  }
-
-  /// Elements side by side that copies of one access move for a thread: they become one, or find the same sectors.
-  static double neighboursOf(const Access& a) {
-    double most = 1;
-    for (UOp r : a.address.ranges())
-      if ((axisType(r) == AxisType::Upcast || axisType(r) == AxisType::Unroll) && strideOf(a, r) == 1)
-        most = std::max(most, extent(r));
-    return most;
-  }
-
   double sectorsOfWarp(const Access& a) const {
-    int64_t bytes = byteSize(a.node.src(0).dtype()) * static_cast<int64_t>(neighboursOf(a));
+    int64_t bytes = byteSize(a.node.src(0).dtype());
     for (UOp r : a.address.ranges())
       if (axisType(r) == AxisType::Vector && strideOf(a, r) == 1) bytes *= maxExtent(r);
     std::vector<int64_t> addresses;
@@ -228,8 +206,7 @@ class Pricing {
     const double byWarps = std::max(0.1, std::min(1.0, groups_ * warps / (units * kWarpsWanted / 2)));
     cost.memory = bytesOfMemory(units * each) / memory / (ahead.isThere() ? shareOf(memory) : byWarps);
     const double waiting = waves * ahead.steps * kGpuLatencyNs;
-    cost.starting = waves * kGpuStartCycles / perNanosecond;
-    cost.total = kGpuLaunchNs + std::max({cost.computing, cost.cache, cost.memory, cost.starting, waiting});
+    cost.total = kGpuLaunchNs + std::max({cost.computing, cost.cache, cost.memory, waiting});
     return cost;
   }
 
@@ -239,8 +216,8 @@ class Pricing {
   std::vector<ThreadDim> dims_;
   std::vector<UOp> lanes_;
   bool isOfWarpgroup_ = false;
-  std::set<uint32_t> fused_;                      // products that one instruction adds up
-  std::set<uint32_t> inBulk_;                     // loads and stores that no thread executes
+  std::set<uint32_t> fused_;   // products that one instruction adds up
+  std::set<uint32_t> inBulk_;  // loads and stores that no thread executes
 };
 
 }  // namespace

@@ -10,9 +10,8 @@ struct GpuCost {
   double computing = 0;  // instructions of all threads, products of tensor cores among them
   double cache = 0;      // sectors between units and L2
   double memory = 0;     // each element that is touched, once
-  double starting = 0;   // waves of workgroups, each with a first access to wait for
   double busy = 1;       // share of the units' threads that have work
-  double total = 0;      // the largest of the four, with the time that a launch takes
+  double total = 0;      // the largest of the three, with the time that a launch takes
 };
 
 /// Who multiplies in a kernel with its opts: single lanes, or tensor cores for warps or warpgroups.

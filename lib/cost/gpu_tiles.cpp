@@ -20,6 +20,8 @@ using namespace parameters;
 bool isOfWarpgroup(const GpuProduct& p) { return p.core && p.core->isOfWarpgroup(); }
 double ratio(int64_t a, int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
 
+bool hasCopies(const GpuTarget& gpu) { return hasGpuOp("cp_async16", gpu.family, gpu.generation); }
+
 /// Of one thread.
 int64_t sumsOf(const GpuProduct& p, const GpuTile& t) { return t.m * t.n * t.slices / t.threads(p); }
 
@@ -68,7 +70,7 @@ double stepCycles(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const double l2 = filled / l2PerClock, most = std::max({multiplying, shared, l2, issued});
   // Warpgroups only wait. Warps load factors behind each meeting, and meet twice where there is no ring.
   if (isOfWarpgroup(p)) return most + kGpuMeet;
-  const double meeting = p.core ? kGpuMeetOfWarps : kGpuMeet;
+  const double meeting = p.core && hasCopies(gpu) ? kGpuMeetOfWarps : kGpuMeet;
   return most + kGpuBeside * (multiplying + shared + l2 + issued - most) + meeting * (t.stages > 1 ? 1 : 2);
 }
 
@@ -86,8 +88,6 @@ double resultCycles(const GpuProduct& p, const GpuTile& t) {
   const double written = ratio(bytes, kLine) * (isExchanged ? 1 : 2), read = ratio(bytes, kLine);
   return written + read + ratio(bytes, std::min(kLine, t.n * p.resultBytes)) + kGpuMeet;
 }
-
-bool hasCopies(const GpuTarget& gpu) { return hasGpuOp("cp_async16", gpu.family, gpu.generation); }
 
 bool fits(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const int64_t sums = sumsOf(p, t);
@@ -134,7 +134,7 @@ std::vector<GpuTile> tilesOfWarps(const GpuProduct& p, const GpuTarget& gpu) {
   for (GpuTile t : allTiles()) {
     const bool isWhole = t.m % (p.core->m * t.rows) == 0 && t.n % (p.core->n * t.columns) == 0 && t.k % p.core->k == 0;
     const bool isWide = t.m / t.rows <= 64 && t.n / t.columns <= 64 && t.parts() <= kGpuMostWarps &&
-                        t.k * p.bytes <= (t.m > p.core->m ? 1 : kGpuLongRows) * kOperandRow;
+                        t.k * p.bytes <= (p.m > p.core->m || !hasCopies(gpu) ? 1 : kGpuLongRows) * kOperandRow;
     t.stages = hasCopies(gpu) ? 3 : 1;
     if (!isWhole || !isWide) continue;
     tiles.push_back(t);
@@ -186,10 +186,10 @@ double cyclesOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
     return std::max(1.0, std::sqrt(wanted / static_cast<double>(std::max<int64_t>(1, resident * independent))));
   };
   const double step = stepCycles(p, t, gpu), around = addingCycles(t) + resultCycles(p, t);
-  // Copies of a step are under way while others of the ring are used, or those of other workgroups.
+  // Copies of a step are under way while others of the ring are used.
   const auto block = [&](int64_t resident) {
     const double all = static_cast<double>(resident);
-    const double waiting = t.stages > 1 ? kGpuCopyCycles / (t.stages - 1) : step + kGpuCopyCycles;
+    const double waiting = t.stages > 1 ? kGpuCopyCycles / (t.stages - 1) : 0;
     return static_cast<double>(ceilDiv(p.k, t.k)) * std::max(all * step * hidden(resident), waiting) + all * around +
            kGpuStartCycles;
   };

@@ -246,13 +246,6 @@ TEST_CASE("Results of a scan that read the same elements are sums of one thread"
   const Choice choice = choose(*first.graph, first.sink, caps);
   INFO(choice.strategy << ": " << toText(optsOf(choice)));
   CHECK(choice.strategy == "own-sums");
-  // With a warp for a few results there are millions of workgroups, whose starts alone take longer.
-  const auto priced = [&](std::string_view strategy) {
-    for (const PricedSeed& seed : seedsOf(*first.graph, first.sink, caps))
-      if (seed.choice.strategy == strategy) return seed.nanoseconds;
-    return 0.0;
-  };
-  CHECK(priced("row-groups") > 5 * priced("own-sums"));
 }
 
 TEST_CASE("Products of few rows have copies of many steps under way, and tiles for most units") {
