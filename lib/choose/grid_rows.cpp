@@ -323,7 +323,7 @@ bool streamInVectors(Chooser& c) {
     if (more > 1) c.apply(OptKind::Local, outer, more, "several rows in a workgroup");
   }
   if (threads > 1 && !c.apply(OptKind::Local, inner, threads, "neighbours in one workgroup")) return false;
-  for (UOp reduce : loopedReduces(c.facts())) unrollUpTo(c, idOf(reduce.src(reduce.srcCount() - 1)), 4);
+  for (UOp reduce : loopedReduces(c.facts())) unrollRest(c, idOf(reduce.src(reduce.srcCount() - 1)));
   const int64_t groups = maxExtent(c.range(inner));
   if (groups % 4 == 0 && groups >= 4 * 8 * c.caps.workers)
     c.apply(OptKind::Upcast, inner, 4, "several loads under way");

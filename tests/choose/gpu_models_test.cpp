@@ -20,10 +20,10 @@ struct GraphCase {
 constexpr GraphCase kGraphs[] = {
     {"input a: f32[36, 40]\ninput b: f32[40, 20]\ninput c: f32[20]\noutput y = relu(matmul(a, b) + c)", 1},
     {"input a: f32[3, 36, 40]\ninput b: f32[3, 20, 40]\noutput y = matmul(a, transpose(b))", 1},
-    {"input a: f32[3, 36, 40]\ninput b: f32[40, 20]\noutput y = matmul(a, b)", 1},
+    {"input a: f32[3, 72, 80]\ninput b: f32[80, 64]\noutput y = matmul(a, b)", 1},
     {"input x: f32[10, 24]\ninput w: f32[17, 24]\ninput b: f32[17]\noutput y = softmax(linear(x, w, b))", 1},
-    {"input x: f32[2, 9, 12, 10]\ninput w: f32[13, 9, 3, 3]\noutput y = conv2d(x, w, padding=[1, 1])", 1},
-    {"input x: f32[2, 9, 24, 20]\ninput w: f32[16, 9, 3, 3]\noutput y = conv2d(x, w, stride=[2, 2])", 1},
+    {"input x: f32[2, 9, 24, 20]\ninput w: f32[61, 9, 3, 3]\noutput y = conv2d(x, w, padding=[1, 1])", 1},
+    {"input x: f32[2, 9, 48, 40]\ninput w: f32[64, 9, 3, 3]\noutput y = conv2d(x, w, stride=[2, 2])", 1},
     {"input x: f32[2, 8, 12, 10]\ninput w: f32[16, 4, 3, 3]\noutput y = conv2d(x, w, groups=2)", 1},
     {"input x: f32[1, 9, 12, 10]\ninput w: f32[16, 9, 1, 1]\noutput y = conv2d(x, w)", 1},
     {"input q: f32[2, 18, 16]\ninput k: f32[2, 18, 16]\ninput v: f32[2, 18, 24]\n"
