@@ -161,11 +161,25 @@ class CudaPrinter {
     // In rounds that threads start together the next copies are under way: more of them at once would only be long.
     if (const int64_t meetings = meetingsIn(range); meetings > 0)
       body_.line("SVOD_ROUNDS(" + std::to_string(meetings == 1 ? turnsOf(range) : 1) + ")");
+    else if (hasClampIn(range))
+      body_.line("SVOD_ROUNDS(1)");
     const std::string i = body_.values().name(range), end = body_.values().ref(range.src(0), 0);
     body_.open("for (" + typeName(range.dtype()) + " " + i + " = 0; " + i + " < " + end + "; ++" + i + ")");
   }
   int64_t meetingsIn(UOp range) const {
     return std::ranges::count_if(kernel_.ops, [&](UOp n) { return n.op() == Op::Barrier && n.dependsOn(range); });
+  }
+  /// Whether an integer in the loop is a maximum or a minimum. ptxas 13.0 and 13.2 write such loops out for sm_90 and
+  /// get the constants of some of them wrong: of max(2 - 1, 0) they make a VIADDMNMX of 1 - 2 and 0.
+  bool hasClampIn(UOp range) const {
+    return std::ranges::any_of(kernel_.ops, [&](UOp n) { return isClamp(n) && n.dependsOn(range); });
+  }
+  static bool isClamp(UOp n) {
+    if (!isInt(n.dtype())) return false;
+    if (n.op() == Op::Max || n.op() == Op::Min) return true;
+    if (n.op() != Op::Where || n.src(0).srcCount() != 2) return false;
+    const UOp a = n.src(0).src(0), b = n.src(0).src(1);
+    return (n.src(1) == a && n.src(2) == b) || (n.src(1) == b && n.src(2) == a);
   }
   /// Rounds after which a ring is back at its first stage: written out, they have constants where stages are.
   int64_t turnsOf(UOp range) const {
