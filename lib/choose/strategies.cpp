@@ -89,15 +89,15 @@ constexpr Strategy kStrategies[] = {
      "kernels that hold rows of a product, on a GPU: a workgroup for each row fills it (`spread`), folds it "
      "(`group`) and computes the columns of the result (`local`) with the same threads",
      On::Gpu, LoopOrder::Free, holdsRows, holdRowsInGroups},
-    {"own-sums",
-     "sums of few terms of which several results read the same elements, as those of a scan, on a GPU: a thread has "
-     "all of these in registers, and reads each element once",
-     On::Gpu, LoopOrder::Free, sharesReadsOfSums, sumInThreads},
     {"row-groups",
      "reductions along what is contiguous in memory, on a GPU: vectors, and neighbours that share a row and "
      "exchange their sums (`group`); short rows several to a workgroup; the same threads write what depends on "
      "the row. Not of a matrix that a vector is multiplied with, where that lies across its terms",
      On::Gpu, LoopOrder::Free, sweepsRows, reduceRows},
+    {"own-sums",
+     "sums of few terms of which several results read the same elements, as those of a scan, on a GPU: a thread has "
+     "all of these in registers, and reads each element once",
+     On::Gpu, LoopOrder::Free, sharesReadsOfSums, sumInThreads},
     {"column-groups",
      "reductions of more than 32 terms across it: a warp side by side, and up to 8 of them one below the other, "
      "more of few columns",

@@ -124,8 +124,10 @@ TEST_CASE("a stage that is copied step by step is one piece, whether its result 
     Reordered r = checked(g, buildMatmul(g, {64, 128, 64}), tiles + stash + "global(n0.o,n1.o)", capsOfGpu());
     auto matrix = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
     REQUIRE(matrix != r.layouts.end());
-    // Tiles of columns, steps of k, and in each the rows and columns of the stage.
-    CHECK(matrix->dims == std::vector<ConstantLayout::Dim>{{2, 64, 0}, {4, 2048, 0}, {16, 128, 0}, {64, 1, 0}});
+    // Tiles of columns, steps of k, and in each the rows and columns of the stage, four of which a thread copies at
+    // once.
+    CHECK(matrix->dims ==
+          std::vector<ConstantLayout::Dim>{{2, 64, 0}, {4, 2048, 0}, {16, 128, 0}, {16, 4, 0}, {4, 1, 0}});
   }
 }
 
