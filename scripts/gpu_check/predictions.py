@@ -5,6 +5,7 @@
 A kernel stands beside the step with the same name, whatever its opts are now. Exit code 1: fewer than SHARE of them are within 1.5."""
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -44,10 +45,10 @@ def compare(tools, report):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--tools", type=Path, default=page.ROOT / "build/test/bin")
+    parser.add_argument("--tools", type=Path, default=page.ROOT / os.environ.get("SVOD_BIN_DIR", "build/test/bin"))
     parser.add_argument("--least", type=float, default=0)
     flags = parser.parse_args()
-    isGood = True
+    is_good = True
     for device, (report, _) in sorted(page.newest().items()):
         rows = list(compare(flags.tools.resolve(), report))
         print(f"{device}\n  {'case':26} {'strategy':14} {'expected us':>11} {'took us':>9} {'ratio':>6}")
@@ -57,8 +58,8 @@ def main():
             near += 1 / WITHIN <= ratio <= WITHIN
             print(f"{' ' if 1 / WITHIN <= ratio <= WITHIN else '!'} {case:26} {strategy:14} {ns / 1e3:11.1f} {took / 1e3:9.1f} {ratio:6.2f}")
         print(f"{near} of {len(rows)} kernels within {WITHIN}")
-        isGood = isGood and len(rows) > 0 and near >= flags.least * len(rows)
-    return 0 if isGood else 1
+        is_good = is_good and len(rows) > 0 and near >= flags.least * len(rows)
+    return 0 if is_good else 1
 
 
 if __name__ == "__main__":

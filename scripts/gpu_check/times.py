@@ -161,15 +161,15 @@ def line_of(name, row):
     if "failed" in row or "skipped" in row:
         return f"{name:26} {row.get('failed') or row['skipped']}"[:160]
     peer = f"{row['peer_ms']:9.4f} {row['ratio']:6.2f} {row['quartiles'][0]:5.2f} {row['quartiles'][1]:5.2f}" if "ratio" in row else " " * 28
-    words = " WRONG" if isWrong(row) else " below its bar" if isSlow(row) else ""
+    words = " WRONG" if is_wrong(row) else " below its bar" if is_slow(row) else ""
     return f"{name:26} {row['ms']:9.4f} {peer} {row['tflops']:8.1f} {row['tbs']:6.2f} {row['host_ms']:8.3f}  {row['error']:.1e}{words}"
 
 
-def isWrong(row):
+def is_wrong(row):
     return "failed" in row or ("error" in row and not row["error"] <= row["tolerance"])
 
 
-def isSlow(row):
+def is_slow(row):
     return row.get("bar") is not None and "ratio" in row and row["ratio"] < row["bar"]
 
 
@@ -196,7 +196,7 @@ def main():
         flags.report.write_text(json.dumps(report, indent=1))
         if isinstance(arrays, Device):
             torch.cuda.empty_cache()
-    return 1 if any(isWrong(row) for row in report.values()) else 0
+    return 1 if any(is_wrong(row) for row in report.values()) else 0
 
 
 if __name__ == "__main__":
