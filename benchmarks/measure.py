@@ -18,32 +18,32 @@ class Timing:
         return min(self.rounds)
 
 
-def batch(run, repeats):
-    start = time.perf_counter()
+def batch(run, repeats, clock=time.perf_counter):
+    start = clock()
     for _ in range(repeats):
         run()
-    return (time.perf_counter() - start) / repeats
+    return (clock() - start) / repeats
 
 
-def repeats_for(run):
+def repeats_for(run, clock=time.perf_counter):
     run()
     repeats = 1
     while True:
-        seconds = batch(run, repeats)
+        seconds = batch(run, repeats, clock)
         if seconds * repeats > BATCH_SECONDS / 3:
             return max(1, round(BATCH_SECONDS / seconds))
         repeats *= 4
 
 
-def interleave(contenders, rounds):
-    """contenders: name -> function of no arguments. Returns name -> Timing."""
-    repeats = {name: repeats_for(run) for name, run in contenders.items()}
+def interleave(contenders, rounds, clock=time.perf_counter):
+    """contenders: name -> function of no arguments. Returns name -> Timing by `clock`, which counts seconds."""
+    repeats = {name: repeats_for(run, clock) for name, run in contenders.items()}
     times = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, run in contenders.items():
             time.sleep(SETTLE_SECONDS)
             run()
-            times[name].append(batch(run, repeats[name]))
+            times[name].append(batch(run, repeats[name], clock))
     return {name: Timing(seconds) for name, seconds in times.items()}
 
 
