@@ -11,7 +11,7 @@ namespace svod {
 namespace {
 
 constexpr uint64_t kMostDataBytes = uint64_t{1} << 30;
-constexpr RunLimits kLimits, kUsualLimits{60, kLimits.moreBytes};
+constexpr RunLimits kLimits, kBaselineLimits{60, kLimits.moreBytes};
 
 /// A tenth of the time that is left is enough to wait for what others are compared with.
 RunLimits referenceLimits(CpuMeasure::Clock::time_point deadline) {
@@ -20,9 +20,9 @@ RunLimits referenceLimits(CpuMeasure::Clock::time_point deadline) {
 }
 
 /// What the comparisons at the end of a search may take: five lists, each in so many pairs with the opts of -O1.
-std::chrono::duration<double> timeToCompare(double usualNs) {
+std::chrono::duration<double> timeToCompare(double baselineNs) {
   constexpr double kLists = 5, kPairs = 20, kLeastNs = 2e5;
-  return std::chrono::duration<double>(2 * kLists * kPairs * std::max(usualNs, kLeastNs) * 1e-9);
+  return std::chrono::duration<double>(2 * kLists * kPairs * std::max(baselineNs, kLeastNs) * 1e-9);
 }
 
 /// Data for every parameter, dense and of the greatest size.
@@ -52,22 +52,23 @@ CpuMeasure::CpuMeasure(const CompiledKernel& kernel, const CompileOptions& optio
     : kernel_(kernel), options_(candidateOptions(options)), folder_(std::move(folder)), deadline_(deadline),
       searchEnd_(deadline), how_(how) {}
 
-Status CpuMeasure::begin(const Candidate& usual) {
+Status CpuMeasure::begin(const Candidate& baseline) {
   SVOD_TRY(data_, dataFor(kernel_));
-  const std::vector<OptOp> lists[] = {{}, usual.opts};
+  const std::vector<OptOp> lists[] = {{}, baseline.opts};
   std::vector<CompiledCandidate> both =
       compileCandidates(kernel_, lists, options_, {60, CompileLimits().moreBytes, SIZE_MAX, how_.compile.variablesAt},
-                        {}, folder_ + "/usual-");
+                        {}, folder_ + "/baseline-");
   for (const CompiledCandidate& each : both) SVOD_CHECK(wasTried(each.verdict));
   if (both[1].verdict.outcome != Outcome::Timed)
     return fail(Diag::Unsupported, "its opts of -O1 do not compile again: " + both[1].verdict.reason);
-  const CandidateCode usualCode = std::move(both[1].code);
+  const CandidateCode baselineCode = std::move(both[1].code);
   // Without opts it may take too long to wait for: then those of -O1 are what others are compared with.
   TrialResult reference = both[0].verdict;
   if (reference.outcome == Outcome::Timed) reference = runReference(both[0].code, data_, referenceLimits(deadline_));
-  if (reference.outcome != Outcome::Timed) reference = runReference(usualCode, data_, kUsualLimits);
+  if (reference.outcome != Outcome::Timed) reference = runReference(baselineCode, data_, kBaselineLimits);
   if (reference.outcome == Outcome::Timed) preferInterpreted(kernel_, data_, how_.compile.variablesAt);
-  if (reference.outcome == Outcome::Timed) reference = runner_.emplace(data_, kLimits, how_.run).setUsual(usualCode);
+  if (reference.outcome == Outcome::Timed)
+    reference = runner_.emplace(data_, kLimits, how_.run).setBaseline(baselineCode);
   SVOD_CHECK(wasTried(reference));
   if (reference.outcome != Outcome::Timed)
     return fail(Diag::Unsupported, "it cannot be run alone: " + reference.reason);

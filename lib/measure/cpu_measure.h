@@ -29,7 +29,7 @@ class CpuMeasure : public Measure {
 
   /// Compiles and runs the kernel without opts, for its values (interpreted.h), and with those of -O1. Errors:
   /// Unsupported for kernels that cannot be measured here, with the reason.
-  Status begin(const Candidate& usual);
+  Status begin(const Candidate& baseline);
   /// Candidates that were compiled ahead, by the text of their lists: they are not compiled again.
   void use(std::map<std::string, CompiledCandidate> ready) { ready_ = std::move(ready); }
 

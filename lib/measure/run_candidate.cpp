@@ -75,33 +75,35 @@ class Answering {
     const CandidateCode code = codeFromText(json["code"]);
     while (workspaces_.size() < sitesFor(data_, conditions_))
       workspaces_.push_back(std::make_unique<Workspace>(data_, code.args, conditions_));
-    if (usual_.empty() && json.contains("usual")) {
-      usualCode_ = codeFromText(json["usual"]);
-      for (const auto& workspace : workspaces_) usual_.push_back(std::make_unique<Loaded>(usualCode_, *workspace));
+    if (baseline_.empty() && json.contains("baseline")) {
+      baselineCode_ = codeFromText(json["baseline"]);
+      for (const auto& workspace : workspaces_)
+        baseline_.push_back(std::make_unique<Loaded>(baselineCode_, *workspace));
     }
     std::vector<Site> sites;
     for (size_t i = 0; i < (code.layouts.empty() ? workspaces_.size() : 1); ++i)  // copies of operands take long
-      sites.push_back({std::make_unique<Loaded>(code, *workspaces_[i]), usual_.empty() ? nullptr : usual_[i].get()});
+      sites.push_back(
+          {std::make_unique<Loaded>(code, *workspaces_[i]), baseline_.empty() ? nullptr : baseline_[i].get()});
     const Loaded& loaded = *sites[0].candidate;
-    const double usualNs = json["usualNs"], stopAbove = json["stopAbove"];
+    const double baselineNs = json["baselineNs"], stopAbove = json["stopAbove"];
     const TrialResult first = firstRunOf(loaded, stopAbove);
     if (first.outcome == Outcome::Slow) return first;
     if (std::optional<std::string> wrong = loaded.wrongValues()) return {Outcome::Wrong, *wrong};
     if (json["compares"]) {
       const double ulp = loaded.error();
-      TrialResult result = comparisonOf(sites, usualNs);
+      TrialResult result = comparisonOf(sites, baselineNs);
       result.ulp = ulp;
       return result;
     }
-    return timesOf(sites, first.nanoseconds, stopAbove, usualNs);
+    return timesOf(sites, first.nanoseconds, stopAbove, baselineNs);
   }
 
  private:
   const KernelData& data_;
   RunConditions conditions_;
   std::vector<std::unique_ptr<Workspace>> workspaces_;  // in other pages each
-  CandidateCode usualCode_;
-  std::vector<std::unique_ptr<Loaded>> usual_;  // in every one of them
+  CandidateCode baselineCode_;
+  std::vector<std::unique_ptr<Loaded>> baseline_;  // in every one of them
 };
 
 bool fits(const CandidateCode& code, const RunLimits& limits) { return code.scratchBytes <= limits.moreBytes / 2; }
@@ -142,8 +144,9 @@ Runner::Runner(const KernelData& data, const RunLimits& limits, const RunConditi
 
 TrialResult Runner::ask(const CandidateCode& code, double stopAbove, bool compares) {
   if (!fits(code, limits_)) return tooMuchScratch();
-  Json question = {{"code", toText(code)}, {"stopAbove", stopAbove}, {"compares", compares}, {"usualNs", usualNs_}};
-  if (!usual_.empty()) question["usual"] = usual_;
+  Json question = {
+      {"code", toText(code)}, {"stopAbove", stopAbove}, {"compares", compares}, {"baselineNs", baselineNs_}};
+  if (!baseline_.empty()) question["baseline"] = baseline_;
   const ChildEnd end = child_.ask(question.dump(-1, ' ', false, Json::error_handler_t::replace));
   const Json json = Json::parse(end.text, nullptr, false);
   if (!json.is_object()) return failureOf(end, limits_);
@@ -152,18 +155,18 @@ TrialResult Runner::ask(const CandidateCode& code, double stopAbove, bool compar
   return result;
 }
 
-TrialResult Runner::setUsual(const CandidateCode& usual) {
-  usual_.clear();
+TrialResult Runner::setBaseline(const CandidateCode& baseline) {
+  baseline_.clear();
   child_.end();
-  const TrialResult timed = ask(usual, 0, false);
-  if (timed.outcome == Outcome::Timed) usual_ = toText(usual), usualNs_ = timed.nanoseconds;
+  const TrialResult timed = ask(baseline, 0, false);
+  if (timed.outcome == Outcome::Timed) baseline_ = toText(baseline), baselineNs_ = timed.nanoseconds;
   return timed;
 }
 
 TrialResult Runner::time(const CandidateCode& code, double stopAbove) { return ask(code, stopAbove, false); }
 
 TrialResult Runner::compare(const CandidateCode& code) {
-  if (usual_.empty()) return {Outcome::CompileFailed, "there is nothing to compare it with"};
+  if (baseline_.empty()) return {Outcome::CompileFailed, "there is nothing to compare it with"};
   return ask(code, 0, true);
 }
 

@@ -38,18 +38,18 @@ class Runner {
   Runner(const KernelData& data, const RunLimits& limits, const RunConditions& conditions = {});
 
   /// What candidates are timed beside, once it was timed itself: the opts of -O1. A failure otherwise.
-  TrialResult setUsual(const CandidateCode& usual);
+  TrialResult setBaseline(const CandidateCode& baseline);
 
   /// Runs it, compares what it writes, and times it after a run that is not counted. Above `stopAbove`
   /// nanoseconds, if that is not 0: Slow, which a few of its tiles may tell; from two fifths of that on two samples are
-  /// all. What is faster runs in turns with the usual one (timing.h).
+  /// all. What is faster runs in turns with the baseline (timing.h).
   TrialResult time(const CandidateCode& code, double stopAbove);
 
-  /// Runs it and the usual one in turns, the first one changing with each pair of samples, and decides by a sequential
-  /// test of pairs that the candidate takes (a pair counts where it takes at most 98 % of the time): Wald's test of one
-  /// half of all pairs against four fifths, with an error of 1 % on either side and at most 60 pairs. Wins or Loses;
-  /// undecided is Loses. The ratio is the median of all pairs. They run on as many as eight copies of the data in
-  /// pages of their own: less where that would be more than 32 MiB, one with several threads.
+  /// Runs it and the baseline in turns, the first one changing with each pair of samples, and decides by a
+  /// sequential test of pairs that the candidate takes (a pair counts where it takes at most 98 % of the time): Wald's
+  /// test of one half of all pairs against four fifths, with an error of 1 % on either side and at most 60 pairs. Wins
+  /// or Loses; undecided is Loses. The ratio is the median of all pairs. They run on as many as eight copies of the
+  /// data in pages of their own: less where that would be more than 32 MiB, one with several threads.
   TrialResult compare(const CandidateCode& code);
 
  private:
@@ -57,8 +57,8 @@ class Runner {
 
   RunLimits limits_;
   AnsweringChild child_;
-  std::string usual_;  // as text
-  double usualNs_ = 0;
+  std::string baseline_;  // as text
+  double baselineNs_ = 0;
 };
 
 }  // namespace svod

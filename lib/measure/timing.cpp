@@ -38,13 +38,13 @@ double sampleOf(const Portion& portion, int64_t runs, double nanoseconds) {
 }
 
 /// One sample of each, in an order that changes with `number`.
-double ratioOf(const Portion& candidate, const Portion& usual, int64_t runs, double nanoseconds, size_t number) {
+double ratioOf(const Portion& candidate, const Portion& baseline, int64_t runs, double nanoseconds, size_t number) {
   if (number % 2 == 1) {
-    const double other = sampleOf(usual, runs, nanoseconds);
+    const double other = sampleOf(baseline, runs, nanoseconds);
     return sampleOf(candidate, runs, nanoseconds) / other;
   }
   const double own = sampleOf(candidate, runs, nanoseconds);
-  return own / sampleOf(usual, runs, nanoseconds);
+  return own / sampleOf(baseline, runs, nanoseconds);
 }
 
 Portion portionOf(const Loaded& loaded, double nanoseconds) {
@@ -79,7 +79,7 @@ TrialResult firstRunOf(const Loaded& loaded, double stopAbove) {
   return verdict(loaded.runWatched());
 }
 
-TrialResult timesOf(std::span<const Site> sites, double firstNs, double stopAbove, double usualNs) {
+TrialResult timesOf(std::span<const Site> sites, double firstNs, double stopAbove, double baselineNs) {
   const Loaded& loaded = *sites[0].candidate;
   const double first = portionOf(loaded, firstNs).nanosecondsOf(1);
   if (stopAbove > 0 && first > stopAbove) return {Outcome::Slow, "", first, 0, 0, 1};
@@ -96,31 +96,32 @@ TrialResult timesOf(std::span<const Site> sites, double firstNs, double stopAbov
   };
   while (samples.size() < 2) samples.push_back(sampleOf(own, runs, first));
   if (stopAbove > 0 && std::ranges::min(samples) > kFar * stopAbove) return done(1);
-  if (sites[0].usual == nullptr) {
+  if (sites[0].baseline == nullptr) {
     while (samples.size() < fewerWhereLong(7, sample))
       samples.push_back(sampleOf({*next().candidate, own.tiles}, runs, first));
     return done(1);
   }
   samples.clear();
-  const int64_t others = portionOf(*sites[0].usual, usualNs).tiles;
+  const int64_t others = portionOf(*sites[0].baseline, baselineNs).tiles;
   while (samples.size() < fewerWhereLong(5, sample)) {
     const Site& site = next();
-    samples.push_back(ratioOf({*site.candidate, own.tiles}, {*site.usual, others}, runs, first, samples.size()));
+    samples.push_back(ratioOf({*site.candidate, own.tiles}, {*site.baseline, others}, runs, first, samples.size()));
   }
-  return done(usualNs);
+  return done(baselineNs);
 }
 
-TrialResult comparisonOf(std::span<const Site> sites, double usualNs) {
-  const Loaded &candidate = *sites[0].candidate, &usual = *sites[0].usual;
+TrialResult comparisonOf(std::span<const Site> sites, double baselineNs) {
+  const Loaded &candidate = *sites[0].candidate, &baseline = *sites[0].baseline;
   constexpr double kGain = 0.98;
-  const double longer = std::max(candidate.nanosecondsOf(1), usual.nanosecondsOf(1));
+  const double longer = std::max(candidate.nanosecondsOf(1), baseline.nanosecondsOf(1));
   const int64_t runs = runsOfSample(longer, candidate.conditions());
   SequentialTest test(kGain);
   while (!test.isOver()) {
     const Site& site = sites[test.pairs() / 2 % sites.size()];  // each one first once in every place
-    test.add(ratioOf({*site.candidate, candidate.tiles()}, {*site.usual, usual.tiles()}, runs, longer, test.pairs()));
+    test.add(
+        ratioOf({*site.candidate, candidate.tiles()}, {*site.baseline, baseline.tiles()}, runs, longer, test.pairs()));
   }
-  return {test.wins() ? Outcome::Wins : Outcome::Loses, "", usualNs * test.ratio(), test.noise(), test.ratio(),
+  return {test.wins() ? Outcome::Wins : Outcome::Loses, "", baselineNs * test.ratio(), test.noise(), test.ratio(),
           runs * static_cast<int64_t>(test.pairs())};
 }
 

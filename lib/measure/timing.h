@@ -16,7 +16,7 @@ int64_t tilesOfSample(int64_t tiles, double nanoseconds, int threads = 1);
 /// the caches, and which of two lists gains from that changes with it: samples are taken in several sites in turns.
 struct Site {
   std::unique_ptr<Loaded> candidate;
-  const Loaded* usual = nullptr;  // null: none
+  const Loaded* baseline = nullptr;  // null: none
 };
 
 /// The first run of a candidate, for its values, and how long it took. Slow where a few of its tiles, or all of them,
@@ -25,12 +25,12 @@ TrialResult firstRunOf(const Loaded& loaded, double stopAbove);
 
 /// Timed or Slow, by samples of 0.2 ms and more, each behind a run of its own that brings what caches hold between two
 /// runs: the median of seven; of two where both lie far above what is wanted.
-/// With the usual one, which takes `usualNs` nanoseconds, the seven become five pairs, interleaved with it: what the
-/// machine does meanwhile concerns both. The time is then the median of their ratios, times `usualNs`. Long runs stay
-/// in the first site. `firstNs`: of the first run.
-TrialResult timesOf(std::span<const Site> sites, double firstNs, double stopAbove, double usualNs);
+/// With the baseline, which takes `baselineNs` nanoseconds, the seven become five pairs, interleaved with it: what
+/// the machine does meanwhile concerns both. The time is then the median of their ratios, times `baselineNs`. Long runs
+/// stay in the first site. `firstNs`: of the first run.
+TrialResult timesOf(std::span<const Site> sites, double firstNs, double stopAbove, double baselineNs);
 
-/// Wins or Loses, by Runner::compare()'s test; the time is the ratio times `usualNs`.
-TrialResult comparisonOf(std::span<const Site> sites, double usualNs);
+/// Wins or Loses, by Runner::compare()'s test; the time is the ratio times `baselineNs`.
+TrialResult comparisonOf(std::span<const Site> sites, double baselineNs);
 
 }  // namespace svod

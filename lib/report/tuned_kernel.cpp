@@ -69,16 +69,16 @@ Table comparison(const KernelAccount& account) {
     table.rows.push_back({who, timeOrNone(r.nanoseconds), percentCell(r.noise), timeOrNone(r.predicted), ulpOrNone(r),
                           r.number, optsCell(r.opts)});
   };
-  if (account.usual) add("-O1", *account.usual);
+  if (account.baseline) add("-O1", *account.baseline);
   if (account.won) add("winner", *account.won);
   return table;
 }
 
 Table differences(const KernelAccount& account) {
   Table table{"differences", {{"what", "opt"}, {"usual", "-O1"}, {"winner", "winner"}}, {}};
-  if (!account.usual || !account.winner) return table;
-  for (const OptDifference& d : differencesOf(account.usual->opts, account.winner->opts))
-    table.rows.push_back({nameOf(d.kind), d.usual, d.winner});
+  if (!account.baseline || !account.winner) return table;
+  for (const OptDifference& d : differencesOf(account.baseline->opts, account.winner->opts))
+    table.rows.push_back({nameOf(d.kind), d.baseline, d.winner});
   return table;
 }
 

@@ -26,12 +26,12 @@ Section overview(const TuningLog& log, Accounts accounts, std::string_view compi
   for (const CandidateRecord& r : log.candidates) machines.insert(r.machine);
   const double before = sum(accounts, [](const auto& a) { return a.before(); }),
                after = sum(accounts, [](const auto& a) { return a.after(); });
-  const auto isUsual = [](const KernelAccount& a) { return a.launches > 0; };
-  const auto usual = std::ranges::count_if(accounts, isUsual);
-  const auto winners = std::ranges::count_if(accounts, [&](const auto& a) { return isUsual(a) && a.winner; });
-  FactList facts = {{"kernels", "kernels of usual plans", usual},
+  const auto isBaseline = [](const KernelAccount& a) { return a.launches > 0; };
+  const auto baseline = std::ranges::count_if(accounts, isBaseline);
+  const auto winners = std::ranges::count_if(accounts, [&](const auto& a) { return isBaseline(a) && a.winner; });
+  FactList facts = {{"kernels", "kernels of usual plans", baseline},
                     {"winners", "with a winner", winners},
-                    {"others", "kernels of other plans", std::ssize(accounts) - usual},
+                    {"others", "kernels of other plans", std::ssize(accounts) - baseline},
                     {"candidates", "candidates", sum(accounts, [](const auto& a) { return a.candidates.size(); })},
                     {"machines", "machines", machines.size()}};
   if (before > 0) {
@@ -96,13 +96,13 @@ Curves curvesOf(Accounts accounts) {
                 "% of the time of -O1",
                 {}};
   for (const KernelAccount& a : accounts) {
-    if (!a.usual) continue;
+    if (!a.baseline) continue;
     Curves::Line line{a.name, a.name, {{0, 100}}, curves.lines.size(), anchorOf(a)};
-    double best = a.usual->nanoseconds;
+    double best = a.baseline->nanoseconds;
     for (const CandidateRecord& r : a.candidates) {
       if (r.number == 0 || r.nanoseconds <= 0 || info(r.outcome).isFailure || r.nanoseconds >= best) continue;
       best = r.nanoseconds;
-      line.points.emplace_back(static_cast<double>(r.number), 100 * best / a.usual->nanoseconds);
+      line.points.emplace_back(static_cast<double>(r.number), 100 * best / a.baseline->nanoseconds);
     }
     const int64_t last = a.candidates.empty() ? 0 : a.candidates.back().number;
     if (last == 0) continue;
@@ -126,10 +126,10 @@ Scatter predictions(Accounts accounts) {
   for (const KernelAccount& a : accounts)
     for (const CandidateRecord& r : a.candidates) {
       if (!isShown(r)) continue;
-      const bool isWinner = a.winner && r.opts == a.winner->opts, isUsual = r.origin == "-O1";
-      if (at++ % step != 0 && !isWinner && !isUsual) continue;
+      const bool isWinner = a.winner && r.opts == a.winner->opts, isBaseline = r.origin == "-O1";
+      if (at++ % step != 0 && !isWinner && !isBaseline) continue;
       const double x = r.predicted / 1e3, y = r.nanoseconds / 1e3;
-      const std::string who = a.name + (isWinner ? ", the winner" : isUsual ? ", -O1" : "");
+      const std::string who = a.name + (isWinner ? ", the winner" : isBaseline ? ", -O1" : "");
       points.push_back({who + ": predicted " + timeText(r.predicted) + ", measured " + timeText(r.nanoseconds) + ", " +
                             (r.opts.empty() ? "no opts" : r.opts),
                         isWinner ? who : "", x, y, y, isWinner ? 0.15 : 0, anchorOf(a)});
@@ -170,9 +170,9 @@ std::string kindOf(const std::string& opt) { return opt.substr(0, opt.find('('))
 Table changesTable(Accounts accounts) {
   std::map<std::string, std::array<std::set<std::string>, 4>> kinds;
   for (const KernelAccount& a : accounts)
-    if (a.usual && a.winner)
-      for (const OptDifference& d : differencesOf(a.usual->opts, a.winner->opts))
-        kinds[kindOf(d.winner.empty() ? d.usual : d.winner)][static_cast<size_t>(d.kind)].insert(a.kernel);
+    if (a.baseline && a.winner)
+      for (const OptDifference& d : differencesOf(a.baseline->opts, a.winner->opts))
+        kinds[kindOf(d.winner.empty() ? d.baseline : d.winner)][static_cast<size_t>(d.kind)].insert(a.kernel);
   Table table{"changes", {{"opt", "opt"}}, {}};
   constexpr std::array<std::string_view, 4> kKeys = {"kept", "changed", "removed", "added"};
   for (size_t kind = 0; kind < kKeys.size(); ++kind)

@@ -34,13 +34,14 @@ Table gainsTable(const TuningLog& log, std::string_view compiler) {
     std::vector<GainRecord> gains = a.gains;
     if (gains.empty()) {
       GainRecord& none = gains.emplace_back();
-      none.compiler = compiler, none.warm = none.cold = a.isUsual ? 1 : 0;
-      none.machine = a.isUsual ? "nothing won: it is the plan of -O1" : "not timed with these winners: svodc tune does";
+      none.compiler = compiler, none.warm = none.cold = a.isBaseline ? 1 : 0;
+      none.machine =
+          a.isBaseline ? "nothing won: it is the plan of -O1" : "not timed with these winners: svodc tune does";
     }
     for (const GainRecord& r : gains)
-      table.rows.push_back({a.name, a.target, a.kernels, a.winners, timeOrNone(r.usual), timeOrNone(r.usual * r.warm),
-                            percent(r.warm), percent(r.cold), r.compiler != compiler, decisionsText(r.asked),
-                            decisionsText(r.decisions), r.machine});
+      table.rows.push_back({a.name, a.target, a.kernels, a.winners, timeOrNone(r.baseline),
+                            timeOrNone(r.baseline * r.warm), percent(r.warm), percent(r.cold), r.compiler != compiler,
+                            decisionsText(r.asked), decisionsText(r.decisions), r.machine});
   }
   return table;
 }

@@ -67,12 +67,12 @@ class PlanSearch {
       : measure_(measure), base_(base), options_(options), known_(std::move(known)), record_(record) {}
 
   Result<PlanSearchResult> run(const std::vector<Asked>& hints) {
-    const PlanForecast usual = measure_.price(base_);
+    const PlanForecast baseline = measure_.price(base_);
     ++result_.priced;
-    if (!usual.problem.empty()) return std::move(result_);
-    best_ = {base_, "usual", usual.nanoseconds};
-    forecast_ = usual;
-    seen_.insert(usual.plan);
+    if (!baseline.problem.empty()) return std::move(result_);
+    best_ = {base_, "usual", baseline.nanoseconds};
+    forecast_ = baseline;
+    seen_.insert(baseline.plan);
     for (const Asked& hint : hints) {
       if (isOver()) break;
       if (std::optional<Priced> priced = price(withBase(hint), "tuning log")) SVOD_CHECK(meet(std::move(*priced)));

@@ -57,8 +57,8 @@ struct PlanSearchOptions {
 using KnownPlans = std::map<Asked, TrialResult>;
 
 struct PlanSearchResult {
-  std::optional<PlanCandidate> winner;  // nothing: the usual plan stays
-  double ratio = 1;                     // of its time and the usual plan's
+  std::optional<PlanCandidate> winner;  // nothing: the baseline plan stays
+  double ratio = 1;                     // of its time and the baseline plan's
   size_t priced = 0, same = 0;          // plans; of these, the same as one that was priced before
   size_t hopeless = 0, small = 0;       // expected to be slower; too little of them differs
   size_t impossible = 0;                // that cannot be made
@@ -70,7 +70,7 @@ struct PlanSearchResult {
 /// Begins with `base`, what a user asked for, and with `hints`. Changes one decision, or all of a kind that were made
 /// alike, of the plan to beat; plans that are expected to be fast are measured, best first, and one that wins is the
 /// plan to beat from then on. Never touches what `base` asks for. `record` gets every plan before it runs (Started) and
-/// what became of it, its ratio that of the usual plan; an error of it ends the search.
+/// what became of it, its ratio that of the baseline plan; an error of it ends the search.
 Result<PlanSearchResult> searchPlans(PlanMeasure& measure, const Asked& base, const std::vector<Asked>& hints,
                                      const PlanSearchOptions& options, KnownPlans known,
                                      const std::function<Status(const PlanCandidate&, const TrialResult&)>& record);

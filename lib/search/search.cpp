@@ -30,7 +30,7 @@ class Search {
 
   Result<SearchResult> run(const std::vector<std::vector<OptOp>>& hints) {
     const std::vector<Candidate> start = startOf(moves_, options_, hints);
-    usual_ = start.empty() ? "" : start[0].text;
+    baseline_ = start.empty() ? "" : start[0].text;
     SVOD_CHECK(trials_.evaluate(start));
     if (options_.beam > 0) {
       Climb climb(moves_, start.back(), static_cast<size_t>(options_.beam), climbRules());
@@ -112,17 +112,17 @@ class Search {
     return trials_.evaluate(next);
   }
 
-  /// Changes of the best lists of `herd`, which grows, until that gains nothing for so many rounds.
-  Status evolve(Herd herd, int patience, const Reach& reach, std::mt19937_64& random) {
-    trials_.watch(&herd);
-    double best = herd.bestTime();
-    for (int idle = 0; idle < patience && herd.size() > 0 && !measure_.isOver(); ++result_.rounds) {
-      SVOD_CHECK(trials_.evaluate(survivors(herd.best(options_.parents), reach, random)));
+  /// Changes of the best lists of `population`, which grows, until that gains nothing for so many rounds.
+  Status evolve(Population population, int patience, const Reach& reach, std::mt19937_64& random) {
+    trials_.watch(&population);
+    double best = population.bestTime();
+    for (int idle = 0; idle < patience && population.size() > 0 && !measure_.isOver(); ++result_.rounds) {
+      SVOD_CHECK(trials_.evaluate(survivors(population.best(options_.parents), reach, random)));
       SVOD_CHECK(addBeside());
       SVOD_CHECK(climbBeside());
-      const bool hasGained = herd.bestTime() < best * (1 - options_.leastGain);
+      const bool hasGained = population.bestTime() < best * (1 - options_.leastGain);
       idle = hasGained ? 0 : idle + 1;
-      best = std::min(best, herd.bestTime());
+      best = std::min(best, population.bestTime());
     }
     trials_.watch(nullptr);
     return {};
@@ -169,9 +169,9 @@ class Search {
   }
   /// The best ones against -O1: the least ratio wins.
   Status finish() {
-    result_.usual = trials_.measured(usual_);
+    result_.baseline = trials_.measured(baseline_);
     for (const Timed& timed : trials_.timed().fastest(options_.finalists)) {
-      if (result_.usual > 0 && timed.nanoseconds >= result_.usual) break;  // those behind it are no faster
+      if (result_.baseline > 0 && timed.nanoseconds >= result_.baseline) break;  // those behind it are no faster
       SVOD_TRY(const TrialResult verdict, trials_.compared(timed.candidate));
       if (verdict.outcome != Outcome::Wins) continue;
       if (!result_.winner || verdict.ratio < result_.verdict.ratio)
@@ -188,7 +188,7 @@ class Search {
   Climb climb_ = {};              // that goes on beside changes
   std::vector<Candidate> added_;  // lists with one opt more than the fastest that are left, the best expected one last
   double addedTo_ = std::numeric_limits<double>::max();  // nanoseconds of that one
-  std::string usual_;
+  std::string baseline_;
   double leastPredicted_ = std::numeric_limits<double>::max();
 };
 

@@ -41,7 +41,7 @@ using KnownTrials = std::map<std::string, TrialResult>;
 struct SearchResult {
   std::optional<Candidate> winner;               // nothing: -O1 stays
   TrialResult verdict = {};                      // of the winner
-  double usual = 0;                              // nanoseconds of -O1
+  double baseline = 0;                           // nanoseconds of -O1
   size_t measured = 0, known = 0, sameCode = 0;  // candidates: in this search, before it, and not timed again
   std::map<Outcome, size_t> outcomes;            // of those measured
   int rounds = 0, restarts = 0;

@@ -67,7 +67,7 @@ Status Trials::run(const Candidate& c, const Prepared& prepared) {
 void Trials::note(const Candidate& c, const TrialResult& verdict, const std::string& code) {
   known_[c.text] = verdict;
   if (!isTimed(verdict)) return;
-  if (herd_ != nullptr) herd_->add(c, verdict.nanoseconds, code);
+  if (population_ != nullptr) population_->add(c, verdict.nanoseconds, code);
   if (timed_.add(c, verdict.nanoseconds, code)) correction_.add(kThisKernel, c, verdict.nanoseconds);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "search/correction.h"
-#include "search/herd.h"
+#include "search/population.h"
 #include "search/search.h"
 
 namespace svod {
@@ -34,10 +34,10 @@ class Trials {
   double timeOf(const Candidate& candidate) const;
   double measured(const std::string& text) const;
   /// All that were timed.
-  const Herd& timed() const { return timed_; }
+  const Population& timed() const { return timed_; }
   double bestTime() const { return timed_.bestTime(); }
   /// Gets what is timed from here on as well; null for none.
-  void watch(Herd* herd) { herd_ = herd; }
+  void watch(Population* population) { population_ = population; }
 
   /// Learns from the times so far.
   void fit() {
@@ -56,8 +56,8 @@ class Trials {
   const Recorder& record_;
   SearchResult& result_;
   Correction correction_;
-  Herd timed_;
-  Herd* herd_ = nullptr;
+  Population timed_;
+  Population* population_ = nullptr;
   std::set<std::string> seen_, prepared_;
   std::map<std::string, TrialResult> byCode_;
   size_t batch_ = 4;  // so many are compiled together: few at first, so that there is a result soon

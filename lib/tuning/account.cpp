@@ -47,7 +47,7 @@ std::vector<const GraphRecord*> usualPlansOf(const TuningLog& log, std::string_v
   return all;
 }
 
-/// How often usual plans run kernels.
+/// How often baseline plans run kernels.
 class Launches {
  public:
   Launches(const TuningLog& log, std::string_view compiler) {
@@ -63,8 +63,8 @@ class Launches {
       most = std::max(most, k.launches);
     }
   }
-  /// Where the log does not name the usual plan of every graph for the target, others may have the kernel: the greatest
-  /// of what is said of it.
+  /// Where the log does not name the baseline plan of every graph for the target, others may have the kernel: the
+  /// greatest of what is said of it.
   int64_t of(const std::string& kernel, const std::string& target) const {
     const auto known = byTarget_.find(target);
     if (known != byTarget_.end()) {
@@ -78,7 +78,7 @@ class Launches {
 
  private:
   std::map<std::string, std::map<std::string, int64_t>> byTarget_;
-  std::map<std::string, std::set<std::string>> graphs_;  // whose usual plan is known, by target
+  std::map<std::string, std::set<std::string>> graphs_;  // whose baseline plan is known, by target
   std::set<std::string> whole_;                          // targets of which all are known
   std::map<std::string, int64_t> named_;                 // launches as kernels say, by kernel
 };
@@ -103,7 +103,7 @@ void count(KernelAccount& account) {
   for (const CandidateRecord& r : account.candidates) {
     ++account.outcomes[r.outcome];
     if (info(r.outcome).isFailure) ++reasons[{r.outcome, r.reason}];
-    if (r.origin == "-O1" && r.nanoseconds > 0 && !account.usual) account.usual = r;
+    if (r.origin == "-O1" && r.nanoseconds > 0 && !account.baseline) account.baseline = r;
     if (account.winner && r.opts == account.winner->opts) account.won = r;
   }
   for (const auto& [what, number] : reasons) account.drops.push_back({what.first, what.second, number});
@@ -171,7 +171,7 @@ std::vector<GraphAccount> graphAccountsOf(const TuningLog& log, std::string_view
     GraphAccount& account = places[{r->graph, r->target}];
     account.kernels = r->launches.size();
     for (const auto& [kernel, count] : r->launches) account.winners += tuned.contains({kernel, r->target}) ? 1 : 0;
-    account.isUsual = account.winners == 0 && !decided.contains({r->graph, r->target});
+    account.isBaseline = account.winners == 0 && !decided.contains({r->graph, r->target});
   }
   for (GainRecord& r : gainsOf(log)) places[{r.graph, r.target}].gains.push_back(std::move(r));
   std::vector<GraphAccount> all;
@@ -192,9 +192,9 @@ std::string_view nameOf(OptDifference::Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-std::vector<OptDifference> differencesOf(std::string_view usual, std::string_view winner) {
+std::vector<OptDifference> differencesOf(std::string_view baseline, std::string_view winner) {
   using Kind = OptDifference::Kind;
-  std::vector<std::string> rest = wordsOf(usual);
+  std::vector<std::string> rest = wordsOf(baseline);
   const std::vector<std::string> words = wordsOf(winner);
   std::vector<OptDifference> all;
   for (const std::string& word : words) {
@@ -206,7 +206,7 @@ std::vector<OptDifference> differencesOf(std::string_view usual, std::string_vie
     if (d.kind != Kind::Added) continue;
     const auto alike = std::ranges::find(rest, shapeOf(d.winner), [](const std::string& w) { return shapeOf(w); });
     if (alike == rest.end()) continue;
-    d.kind = Kind::Changed, d.usual = *alike;
+    d.kind = Kind::Changed, d.baseline = *alike;
     rest.erase(alike);
   }
   for (const std::string& word : rest) all.push_back({Kind::Removed, word, ""});

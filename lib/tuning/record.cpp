@@ -76,7 +76,7 @@ Json jsonOf(const GainRecord& r) {
   if (!r.passed.empty()) json["passed"] = r.passed;
   json["kernels"] = Json::object();
   for (const auto& [kernel, opts] : r.kernels) json["kernels"][kernel] = opts ? Json(*opts) : Json();
-  json["usual"] = r.usual, json["warm"] = r.warm, json["cold"] = r.cold;
+  json["usual"] = r.baseline, json["warm"] = r.warm, json["cold"] = r.cold;
   return json;
 }
 
@@ -224,7 +224,7 @@ TuningRecord gainOf(Members& members) {
   r.asked = members.texts("asked"), r.decisions = members.texts("decisions");
   r.passed = members.listsOfTexts("passed");
   r.kernels = members.textsByName("kernels");
-  r.usual = members.nanoseconds("usual"), r.warm = members.ratio("warm"), r.cold = members.ratio("cold");
+  r.baseline = members.nanoseconds("usual"), r.warm = members.ratio("warm"), r.cold = members.ratio("cold");
   if (r.warm == 0 || r.cold == 0) members.wrong("warm", "or 'cold' is missing");
   return r;
 }

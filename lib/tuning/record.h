@@ -22,11 +22,11 @@ struct KernelRecord {
   auto operator<=>(const KernelRecord&) const = default;
 };
 
-/// A graph whose decisions plans are made with, and the kernels of its usual plan.
+/// A graph whose decisions plans are made with, and the kernels of its baseline plan.
 struct GraphRecord {
   std::string graph;                             // 32 digits: what it computes and how it names its values
   std::string name;                              // of its file; for people
-  std::string target = {}, compiler = {};        // as those of a trial, of the usual plan
+  std::string target = {}, compiler = {};        // as those of a trial, of the baseline plan
   std::vector<std::string> decisions = {};       // about the graph, that were asked for
   std::map<std::string, int64_t> launches = {};  // steps, by KernelRecord::kernel; none: not known
   auto operator<=>(const GraphRecord&) const = default;
@@ -72,7 +72,7 @@ struct GainRecord {
   std::vector<std::string> decisions;                         // those of the log
   std::vector<std::vector<std::string>> passed = {};          // that won, and that the graph does not have
   std::map<std::string, std::optional<std::string>> kernels;  // of the plan, with the opts that won
-  double usual = 0;                                           // nanoseconds of the plan of -O1, with warm caches
+  double baseline = 0;                                        // nanoseconds of the plan of -O1, with warm caches
   double warm = 0, cold = 0;                                  // the time as a part of it
   bool operator==(const GainRecord&) const = default;
 };

@@ -17,7 +17,8 @@ struct Winner {
   std::string machines;  // it was compared on, separated by "; "
 };
 
-/// Decisions about a graph that won wherever plans made with them were compared with the usual one, and failed nowhere.
+/// Decisions about a graph that won wherever plans made with them were compared with the baseline, and failed
+/// nowhere.
 struct PlanWinner {
   std::string graph, target;
   std::vector<std::string> decisions;

@@ -122,8 +122,8 @@ TEST_CASE("Variables are timed in the middle of their bounds, or where it is ask
     CHECK(bench.of({""}, limits)[0].code.values == std::vector<int64_t>{value});
     CpuMeasure measure(*bench.kernel, bench.options, bench.folder / "", CpuMeasure::Clock::time_point::max(),
                        {.compile = limits});
-    const std::vector<OptOp> usual = optsOf(bench.kernel->choice);
-    REQUIRE(measure.begin({usual, toText(usual), "-O1", 0, {}}));
+    const std::vector<OptOp> baseline = optsOf(bench.kernel->choice);
+    REQUIRE(measure.begin({baseline, toText(baseline), "-O1", 0, {}}));
     const Candidate plain{{}, "", "test", 0, {}};
     REQUIRE(measure.prepare({&plain, 1})[0].verdict.outcome == Outcome::Timed);
     CHECK(measure.time(plain, 0).outcome == Outcome::Timed);  // other values than at other sizes

@@ -14,8 +14,8 @@ using namespace svod;
 TEST_CASE("What is measured of a kernel comes from its code") {
   CompiledGraph bench(kProduct);
   CpuMeasure measure(*bench.kernel, bench.options, bench.folder / "", CpuMeasure::Clock::time_point::max());
-  const std::vector<OptOp> usual = optsOf(bench.kernel->choice);
-  REQUIRE(measure.begin({usual, toText(usual), "-O1", 0, {}}));
+  const std::vector<OptOp> baseline = optsOf(bench.kernel->choice);
+  REQUIRE(measure.begin({baseline, toText(baseline), "-O1", 0, {}}));
   const Candidate plain{{}, "", "test", 0, {}},
       broken{parseOpts("vector(n9,16)").value(), "vector(n9,16)", "test", 0, {}};
   const Candidate both[] = {plain, broken};
@@ -42,8 +42,8 @@ TEST_CASE("The search ends so early that what is fastest can be compared before 
     CompiledGraph bench(graph);
     const Clock::time_point deadline = Clock::now() + std::chrono::seconds(4);
     CpuMeasure measure(*bench.kernel, bench.options, bench.folder / "", deadline);
-    const std::vector<OptOp> usual = optsOf(bench.kernel->choice);
-    REQUIRE(measure.begin({usual, toText(usual), "-O1", 0, {}}));
+    const std::vector<OptOp> baseline = optsOf(bench.kernel->choice);
+    REQUIRE(measure.begin({baseline, toText(baseline), "-O1", 0, {}}));
     const Clock::time_point begun = Clock::now(), mostKept = deadline - (deadline - begun) / 4;
     const bool isOver = measure.isOver();
     CHECK((!isOver || Clock::now() >= mostKept));

@@ -43,7 +43,7 @@ TEST_CASE("Samples are taken on copies of the data in other pages, on one where 
     const CandidateCode code = built(bench.folder, name,
                                      more + "static const float* last; if (x != last) { FILE* f = fopen(\"" + list +
                                          "\", \"a\"); fprintf(f, \"%p\\n\", (void*)(last = x)); fclose(f); }");
-    CHECK(runner.setUsual(built(bench.folder, name + "-usual", more)).outcome == Outcome::Timed);
+    CHECK(runner.setBaseline(built(bench.folder, name + "-usual", more)).outcome == Outcome::Timed);
     size_t timed = 0;
     for (int i = 0; i < often && timed < 5; ++i) {
       writeText(list, "");
@@ -181,14 +181,14 @@ TEST_CASE("Interleaved runs tell a clear gain from none") {
   Bench bench;
   const CandidateCode fast = built(bench.folder, "fast", ""),
                       slow = built(bench.folder, "long", "for (volatile int i = 0; i < 20000; ) i = i + 1;");
-  REQUIRE(bench.runner.setUsual(slow).outcome == Outcome::Timed);
+  REQUIRE(bench.runner.setBaseline(slow).outcome == Outcome::Timed);
   const TrialResult wins = bench.runner.compare(fast);
   CHECK((wins.outcome == Outcome::Wins && wins.ratio < 0.9 && wins.ulp == 0));
   const TrialResult near = bench.runner.compare(built(bench.folder, "near", "y[3] += 0x1p-22f;"));
   CHECK((near.outcome == Outcome::Wins && near.ulp >= 1 && near.ulp <= 4));  // of values between 1 and 2
   const double alone = bench.time(fast).nanoseconds;                         // beside the slow one
   CHECK((alone > 0 && alone < 1e6));
-  REQUIRE(bench.runner.setUsual(fast).outcome == Outcome::Timed);
+  REQUIRE(bench.runner.setBaseline(fast).outcome == Outcome::Timed);
   CHECK(bench.runner.compare(slow).outcome == Outcome::Loses);
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("What one run leaves behind is no loss of the other one of a pair") {
                      "\") ? 100000 : 1000000;\nif (n > 100000) setenv(\"LAST\", \"" + name +
                      "\", 1);\nfor (volatile int i = 0; i < n; ) i = i + 1;");
   };
-  REQUIRE(bench.runner.setUsual(one("usual")).outcome == Outcome::Timed);
+  REQUIRE(bench.runner.setBaseline(one("usual")).outcome == Outcome::Timed);
   const CandidateCode other = built(bench.folder, "other",
                                     "setenv(\"LAST\", \"other\", 1);\n"
                                     "for (volatile int i = 0; i < 100000; ) i = i + 1;");

@@ -24,11 +24,11 @@ def log_text(kernels=12, candidates=60, names=None):
         kernel = f"{k:032x}"
         name = (names or [])[k] if names and k < len(names) else f"matmul_{k}_rn512xn512x{64 * (k + 1)}_{k:08x}"
         text += kernel_line(kernel, name, 1 + k % 3)
-        usual = best = draw.uniform(1e4, 1e6)
+        baseline = best = draw.uniform(1e4, 1e6)
         line = lambda opts, **more: winner(kernel, "znver4", opts, ratio=0, **more)  # noqa: E731
-        text += line("vector(n1,16) upcast(n0,4)", outcome="timed", origin="-O1", ns=usual, predicted=usual * 0.8, number=1)
+        text += line("vector(n1,16) upcast(n0,4)", outcome="timed", origin="-O1", ns=baseline, predicted=baseline * 0.8, number=1)
         for number in range(2, candidates):
-            ns = usual * draw.uniform(0.97 - 0.4 * number / candidates * (k % 4 > 0), 2)
+            ns = baseline * draw.uniform(0.97 - 0.4 * number / candidates * (k % 4 > 0), 2)
             opts = f"vector(n1,{draw.choice((4, 8, 16))}) tile(n0,{number}) upcast(n0,{draw.choice((2, 4, 8))})"
             if number % 9 == 0:
                 text += line(opts, outcome="crashed" if number % 2 else "too-large", reason=EVIL[1] if number % 2 else "3210 instructions", number=number)
@@ -36,8 +36,8 @@ def log_text(kernels=12, candidates=60, names=None):
             text += line(opts, outcome="timed", origin="mutation", ns=ns, predicted=ns * draw.uniform(0.6, 1.5), number=number)
             if ns < best:
                 best, opts_of_best = ns, opts
-        if best < 0.9 * usual:
-            text += winner(kernel, "znver4", opts_of_best, ns=best, ratio=best / usual, runs=20, predicted=best, number=1, origin="mutation")
+        if best < 0.9 * baseline:
+            text += winner(kernel, "znver4", opts_of_best, ns=best, ratio=best / baseline, runs=20, predicted=best, number=1, origin="mutation")
     return text
 
 

@@ -44,7 +44,7 @@ class CostlyThreads : public SimulatedMeasure {
     return {Outcome::Timed, "", timeFor(c), 0.01, 0, 7};
   }
   TrialResult compare(const Candidate& c) override {
-    const double ratio = timeFor(c) / usual;
+    const double ratio = timeFor(c) / baseline;
     return {ratio < 0.98 ? Outcome::Wins : Outcome::Loses, "", timeFor(c), 0.01, ratio, 20};
   }
 };
@@ -126,7 +126,7 @@ TEST_CASE("How many threads share a kernel is searched where there are several")
     const UOp sink = buildMatmul(g, {24, 32, 16});
     const Caps all = avx2();
     CostlyThreads measure(400);
-    measure.usual = 10000;
+    measure.baseline = 10000;
     SearchOptions options = small(beam);
     options.threads = 8;
     const auto found =

@@ -9,8 +9,8 @@ using namespace svod;
 
 namespace {
 
-/// A machine on which the time of a plan is a product of factors, one for each value that is not the usual one; plans
-/// may crash, hang or be wrong by what was asked for.
+/// A machine on which the time of a plan is a product of factors, one for each value that is not the baseline;
+/// plans may crash, hang or be wrong by what was asked for.
 class SimulatedPlans : public PlanMeasure {
  public:
   struct Value {

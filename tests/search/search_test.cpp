@@ -27,7 +27,7 @@ Run runSearch(const SearchOptions& options, KnownTrials known = {}, size_t most 
   SimulatedMeasure measure(most);
   measure.codes = codes;
   const Caps all = avx2();
-  measure.usual = SimulatedMeasure::timeOf(*Moves(g, sink, all).candidate(chooseOpts(g, sink, all), ""));
+  measure.baseline = SimulatedMeasure::timeOf(*Moves(g, sink, all).candidate(chooseOpts(g, sink, all), ""));
   Run run;
   auto result =
       search(g, sink, all, measure, options, std::move(known), {}, [&](const Candidate& c, const TrialResult& v) {

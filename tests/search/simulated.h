@@ -40,7 +40,7 @@ class SimulatedMeasure : public Measure {
   }
   TrialResult compare(const Candidate& c) override {
     CHECK(prepared.contains(c.text));
-    const double ratio = timeOf(c) / usual;
+    const double ratio = timeOf(c) / baseline;
     return {ratio < 0.98 ? Outcome::Wins : Outcome::Loses, "", timeOf(c), 0.01, ratio, 20};
   }
   bool isOver() override { return timed.size() >= most_; }
@@ -55,7 +55,7 @@ class SimulatedMeasure : public Measure {
     return c.predicted * (0.7 + 0.6 * static_cast<double>(hashOf(c) % 1000) / 1000);
   }
 
-  double usual = 1;
+  double baseline = 1;
   size_t untriedAfter = SIZE_MAX;  // so many timed candidates the machine has no room
   uint64_t codes = 997;            // how many different ones there are
   std::set<std::string> prepared;

@@ -119,9 +119,9 @@ TEST_CASE("Lines that are no records are counted and left out") {
 
 TEST_CASE("Of numbers that a log may have all sums are finite") {
   const std::string kernel(32, '0');
-  CandidateRecord usual = candidate("", Outcome::Timed, 0), winner = candidate("b", Outcome::Wins, 1e9);
-  usual.origin = "-O1", usual.nanoseconds = usual.predicted = winner.nanoseconds = 1e15;
-  const TuningLog log = parsed(toText({{{kernel, "k", "", int64_t{1'000'000'000'000}}}, {usual, winner}}));
+  CandidateRecord baseline = candidate("", Outcome::Timed, 0), winner = candidate("b", Outcome::Wins, 1e9);
+  baseline.origin = "-O1", baseline.nanoseconds = baseline.predicted = winner.nanoseconds = 1e15;
+  const TuningLog log = parsed(toText({{{kernel, "k", "", int64_t{1'000'000'000'000}}}, {baseline, winner}}));
   REQUIRE(log.candidates.size() == 2);
   const KernelAccount account = accountsOf(log, "this").at(0);
   CHECK((std::isfinite(account.before()) && std::isfinite(100 * account.after())));
@@ -198,7 +198,7 @@ TEST_CASE("A gain counts while the winners that it was timed with are those of t
   const std::string kernel(32, '0'), other(32, '1');
   GainRecord gain;
   gain.graph = std::string(32, 'a'), gain.target = "t", gain.machine = "m", gain.compiler = "this";
-  gain.kernels = {{kernel, "b"}, {other, std::nullopt}}, gain.usual = 100, gain.warm = 0.8, gain.cold = 0.9;
+  gain.kernels = {{kernel, "b"}, {other, std::nullopt}}, gain.baseline = 100, gain.warm = 0.8, gain.cold = 0.9;
   TuningLog log{{}, {candidate("b", Outcome::Wins, 0.8)}, {}, {}, {gain}};
   CHECK(gainsOf(log) == std::vector{gain});
   GainRecord worse = gain;
@@ -235,14 +235,14 @@ TEST_CASE("A gain counts while the winners that it was timed with are those of t
 
 TEST_CASE("Kernels count as often as usual plans run them") {
   const std::string kernel(32, '0');
-  const CandidateRecord usual = [] {
+  const CandidateRecord baseline = [] {
     CandidateRecord r = candidate("", Outcome::Timed, 0);
     r.origin = "-O1", r.nanoseconds = 10;
     return r;
   }();
-  TuningLog log{{{kernel, "k", "", 3}}, {usual, candidate("b", Outcome::Wins, 0.5)}};
+  TuningLog log{{{kernel, "k", "", 3}}, {baseline, candidate("b", Outcome::Wins, 0.5)}};
   const auto launches = [&] { return accountsOf(log, "this").at(0).launches; };
-  CHECK(launches() == 3);  // no usual plan is known
+  CHECK(launches() == 3);  // no baseline plan is known
   log.graphs = {{std::string(32, 'a'), "one", "t", "old", {}, {{kernel, 5}}},
                 {std::string(32, 'b'), "two", "t", "this", {}, {{kernel, 2}}}};
   CHECK(launches() == 7);
@@ -255,7 +255,7 @@ TEST_CASE("Kernels count as often as usual plans run them") {
   log.graphs.pop_back();
   CHECK(accountsOf(log, "this").at(0).before() == 0);
   const GraphAccount graph = graphAccountsOf(log, "this").at(0);
-  CHECK((graph.name == "two" && graph.kernels == 1 && graph.winners == 0 && graph.isUsual && graph.gains.empty()));
+  CHECK((graph.name == "two" && graph.kernels == 1 && graph.winners == 0 && graph.isBaseline && graph.gains.empty()));
 }
 
 TEST_CASE("Decisions win where their plan won everywhere, and failed nowhere") {

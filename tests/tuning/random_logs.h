@@ -35,7 +35,7 @@ inline GainRecord randomGain(std::mt19937& random) {
   if (random() % 4 == 0) r.passed = {{"keep:a=fuse"}, {"keep:a=keep", "conv:c=direct"}};
   for (uint32_t n = random() % 3; n > 0; --n)
     r.kernels[hashOf(random)] = random() % 3 == 0 ? std::nullopt : std::optional<std::string>("tile(n0,2)");
-  r.usual = 1000, r.warm = 0.5 + static_cast<double>(random() % 9) / 8, r.cold = 0.75;
+  r.baseline = 1000, r.warm = 0.5 + static_cast<double>(random() % 9) / 8, r.cold = 0.75;
   return r;
 }
 

@@ -22,7 +22,7 @@ class Tuning {
   Tuning(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog& log, LogAppender& appender,
          const TuneSettings& settings, TuneProgress& progress, size_t first)
       : request_(request), log_(log), appender_(appender), settings_(settings), progress_(progress), first_(first),
-        place_(settings.place), best_(kernels.size()), usual_(kernels.size()) {
+        place_(settings.place), best_(kernels.size()), baseline_(kernels.size()) {
     for (const TuneKernel& k : kernels) all_.push_back({k, ofLog(k), {}});
   }
 
@@ -47,10 +47,10 @@ class Tuning {
   SearchResult ofLog(const TuneKernel& task) const {
     SearchResult result;
     result.isCut = true;
-    const std::string usual = toText(optsOf(task.kernel->choice));
+    const std::string baseline = toText(optsOf(task.kernel->choice));
     for (const auto& [text, verdict] : knownOf(log_, task.hash, place_)) {
       ++result.known;
-      if (text == usual) result.usual = verdict.nanoseconds;
+      if (text == baseline) result.baseline = verdict.nanoseconds;
       if (verdict.outcome != Outcome::Wins || (result.winner && result.verdict.ratio <= verdict.ratio)) continue;
       const Result<std::vector<OptOp>> opts = parseOpts(text);
       if (opts) result.winner = Candidate{*opts, text, "tuning log"}, result.verdict = verdict;
@@ -72,7 +72,7 @@ class Tuning {
       addTurn(tuned.result, std::move(last.result));
     else
       tuned.result.isCut = false;
-    const double after = best_[at_], from = before > 0 ? before : usual_[at_];
+    const double after = best_[at_], from = before > 0 ? before : baseline_[at_];
     TimeClaim claim{after > 0 ? after * static_cast<double>(tuned.kernel.launches) : tuned.kernel.weight()};
     claim.gain = from > 0 && after > 0 ? std::max(0.0, 1 - after / from) : 1;
     claim.start = start_;
@@ -96,9 +96,9 @@ class Tuning {
     const Caps caps = capsFor(task);
     CpuMeasure measure(kernel, options, settings_.folder, deadline, measureOptions(request_.flags));
     if (!settings_.ahead.empty()) measure.use(CodeStore(settings_.ahead).of(task.hash));
-    const std::vector<OptOp> usual = optsOf(kernel.choice);
+    const std::vector<OptOp> baseline = optsOf(kernel.choice);
     const TuneClock::time_point from = TuneClock::now();
-    const Status begun = measure.begin({usual, toText(usual), "-O1", 0});
+    const Status begun = measure.begin({baseline, toText(baseline), "-O1", 0});
     start_ = secondsBetween(from, TuneClock::now());
     if (!begun) {
       if (begun.error()->diag == Diag::Io) return fail(begun.error());
@@ -141,8 +141,8 @@ class Tuning {
     if (verdict.nanoseconds <= 0 || info(verdict.outcome).isFailure || verdict.outcome == Outcome::Slow) return;
     double& best = best_[at_];
     best = best > 0 ? std::min(best, verdict.nanoseconds) : verdict.nanoseconds;
-    if (opts == toText(optsOf(all_[at_].kernel.kernel->choice))) usual_[at_] = verdict.nanoseconds;
-    progress_.knows(first_ + at_, usual_[at_], best);
+    if (opts == toText(optsOf(all_[at_].kernel.kernel->choice))) baseline_[at_] = verdict.nanoseconds;
+    progress_.knows(first_ + at_, baseline_[at_], best);
   }
 
   const Request& request_;
@@ -153,7 +153,7 @@ class Tuning {
   TuneProgress& progress_;
   size_t first_;
   TunePlace place_;
-  std::vector<double> best_, usual_;  // nanoseconds
+  std::vector<double> best_, baseline_;  // nanoseconds
   std::set<std::string> seen_, recorded_;
   size_t at_ = 0;     // the kernel that has its turn,
   double start_ = 0;  // seconds that it took to start

@@ -66,13 +66,13 @@ class PlanCheck {
     SVOD_TRY(std::optional<KernelsInPlan> times, dropSlower());
     if (!checked_.problem.empty()) return std::move(checked_);
     const auto [decided, tuned] = withWinners(log_);
-    const Result<BuildResult> usual = built(base_, TuningLog());
-    if (!tuned || !usual) checked_.problem = (!tuned ? tuned.error() : usual.error())->message;
+    const Result<BuildResult> baseline = built(base_, TuningLog());
+    if (!tuned || !baseline) checked_.problem = (!tuned ? tuned.error() : baseline.error())->message;
     if (!checked_.problem.empty()) return std::move(checked_);
-    if (isUsual(decided, *tuned)) times = KernelsInPlan();
-    if (!times) times = timed(*tuned, *usual, std::max(kLeastSeconds, secondsLeft() / 2));
+    if (isBaseline(decided, *tuned)) times = KernelsInPlan();
+    if (!times) times = timed(*tuned, *baseline, std::max(kLeastSeconds, secondsLeft() / 2));
     if (times->problem.empty() && times->whole.isSlower) {
-      SVOD_TRY(times, guard(decided, winnersIn(*tuned->compilation), *times, *usual));
+      SVOD_TRY(times, guard(decided, winnersIn(*tuned->compilation), *times, *baseline));
     }
     checked_.problem = times->problem, checked_.warm = times->whole.warm, checked_.cold = times->whole.cold;
     if (checked_.problem.empty()) SVOD_CHECK(recordGain(*times));
@@ -129,9 +129,9 @@ class PlanCheck {
 
   /// Where the whole plan is not faster with them; how many. `times` become those of the whole plan beside that of -O1.
   Result<size_t> dropDecisions(const PlanWinner& decided, const BuildResult& tuned, KernelsInPlan& times) {
-    const Result<BuildResult> usual = built(base_, TuningLog());
-    if (!usual) return 0;  // run() says why
-    times = timed(tuned, *usual, std::max(kLeastSeconds, secondsLeft() / 2));
+    const Result<BuildResult> baseline = built(base_, TuningLog());
+    if (!baseline) return 0;  // run() says why
+    times = timed(tuned, *baseline, std::max(kLeastSeconds, secondsLeft() / 2));
     checked_.problem = times.problem;
     if (!times.problem.empty() || !times.isNoFaster || isAskedFor(decided, base_)) return 0;
     ++checked_.dropped;
@@ -150,15 +150,15 @@ class PlanCheck {
     return {std::nullopt, built(base_, log)};
   }
 
-  static bool isUsual(const std::optional<PlanWinner>& decided, const BuildResult& tuned) {
+  static bool isBaseline(const std::optional<PlanWinner>& decided, const BuildResult& tuned) {
     return !decided && winnersIn(*tuned.compilation).empty();
   }
 
   /// Answers what guardPlan() asks.
   class Guarded : public GuardMeasure {
    public:
-    Guarded(PlanCheck& check, const Asked& asked, const std::vector<InPlan>& winners, const BuildResult& usual)
-        : check_(check), asked_(asked), winners_(winners), usual_(usual) {}
+    Guarded(PlanCheck& check, const Asked& asked, const std::vector<InPlan>& winners, const BuildResult& baseline)
+        : check_(check), asked_(asked), winners_(winners), baseline_(baseline) {}
 
     WholeTimes with(const std::vector<size_t>& numbers) override {
       std::set<std::string> others;
@@ -167,7 +167,7 @@ class PlanCheck {
       const Result<BuildResult> tuned = check_.built(asked_, without(check_.log_, others));
       if (!tuned) return {1, 1, true};
       const double seconds = std::max(kLeastSeconds, check_.secondsLeft() / 4);
-      KernelsInPlan times = timeWholePlans(check_.pairOf(*tuned, usual_), std::min(kSeconds, seconds));
+      KernelsInPlan times = timeWholePlans(check_.pairOf(*tuned, baseline_), std::min(kSeconds, seconds));
       if (!times.problem.empty()) return {1, 1, true};
       if (!times.whole.isSlower) last = times;
       return times.whole;
@@ -180,22 +180,22 @@ class PlanCheck {
     PlanCheck& check_;
     const Asked& asked_;
     const std::vector<InPlan>& winners_;
-    const BuildResult& usual_;
+    const BuildResult& baseline_;
   };
 
-  /// The whole plan is slower than the usual one: kernels go back to -O1 until it is not. Its times then.
+  /// The whole plan is slower than the baseline: kernels go back to -O1 until it is not. Its times then.
   Result<KernelsInPlan> guard(const std::optional<PlanWinner>& decided, const std::vector<InPlan>& inPlan,
-                              const KernelsInPlan& times, const BuildResult& usual) {
+                              const KernelsInPlan& times, const BuildResult& baseline) {
     const std::vector<InPlan> winners = byGain(inPlan, times);
     const Asked asked = askedWith(decided, base_);
-    Guarded measure(*this, asked, winners, usual);
+    Guarded measure(*this, asked, winners, baseline);
     const GuardResult result = guardPlan(winners.size(), measure);
     for (const GuardResult::Drop& drop : result.dropped)
       SVOD_CHECK(verdicts_.dropKernel(winners[drop.winner], drop.times));
     checked_.dropped += result.dropped.size();
     if (measure.last || !decided) return measure.last.value_or(KernelsInPlan());
     const Result<BuildResult> alone = built(asked, log_);  // decisions, and no winners
-    return alone ? timed(*alone, usual, kLeastSeconds) : times;
+    return alone ? timed(*alone, baseline, kLeastSeconds) : times;
   }
 
   /// Where anything won, be it decisions that the graph does not have.
@@ -203,7 +203,7 @@ class PlanCheck {
     const auto [decided, tuned] = withWinners(log_);
     const TunePlace& here = settings_.place;
     if (!tuned) return {};
-    if (isUsual(decided, *tuned) && planWinnersOf(log_, graphHash(build_.model), here.target, here.compiler).empty())
+    if (isBaseline(decided, *tuned) && planWinnersOf(log_, graphHash(build_.model), here.target, here.compiler).empty())
       return {};
     checked_.untold = verdicts_.untold(winnersIn(*tuned->compilation));
     return verdicts_.recordGain(*tuned, base_, decided, times);

@@ -28,7 +28,7 @@ Result<std::deque<BuildResult>> buildAll(const Request& request, Console& consol
 /// Whether the code can run on this processor, and --allow-c lets functions of C files run. Errors: Unsupported, Usage.
 Status checkMachine(const std::deque<BuildResult>& builds, const Flags& flags);
 
-/// Names the graphs, and the kernels of their usual plans, in `log` and by `appender` where they are not there yet.
+/// Names the graphs, and the kernels of their baseline plans, in `log` and by `appender` where they are not there yet.
 Status recordGraphs(const std::deque<BuildResult>& builds, const Request& request, TuningLog& log,
                     LogAppender& appender);
 

@@ -108,7 +108,7 @@ class GraphPlans : public PlanMeasure {
   const Request& request_;
   Workplace& place_;
   const std::string& graph_;
-  BuildResult& build_;  // with the usual decisions
+  BuildResult& build_;  // with the baseline decisions
   TuningLog& log_;
   LogAppender& appender_;
   const TuneSettings& settings_;

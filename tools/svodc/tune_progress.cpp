@@ -69,8 +69,8 @@ void TuneProgress::turn(size_t kernel, int round) {
   does("turn", "");
 }
 
-void TuneProgress::knows(size_t kernel, double usual, double best) {
-  rows_[kernel].usual = usual, rows_[kernel].best = best;
+void TuneProgress::knows(size_t kernel, double baseline, double best) {
+  rows_[kernel].baseline = baseline, rows_[kernel].best = best;
 }
 
 void TuneProgress::tried() {
@@ -93,8 +93,8 @@ void TuneProgress::end() {
 double TuneProgress::expected() const {
   double before = 0, after = 0;
   for (const Row& row : rows_) {
-    const double time = row.launches * (row.usual > 0 ? row.usual : row.predicted);
-    before += time, after += time * (row.usual > 0 && row.best > 0 ? row.best / row.usual : 1);
+    const double time = row.launches * (row.baseline > 0 ? row.baseline : row.predicted);
+    before += time, after += time * (row.baseline > 0 && row.best > 0 ? row.best / row.baseline : 1);
   }
   return before > 0 ? after / before : 1;
 }
@@ -131,8 +131,8 @@ std::string TuneProgress::text() const {
 std::string TuneProgress::kernelText(size_t room) const {
   constexpr size_t kLeast = 8;
   const Row& row = rows_[at_];
-  const bool isTimed = row.usual > 0 && row.best > 0;
-  const std::string times = isTimed ? microseconds(row.usual) + " -> " + microseconds(row.best) + " us" : "";
+  const bool isTimed = row.baseline > 0 && row.best > 0;
+  const std::string times = isTimed ? microseconds(row.baseline) + " -> " + microseconds(row.best) + " us" : "";
   if (room < times.size() + 2 + kLeast) return times;
   const std::string name = shortName(row.name, room - (isTimed ? times.size() + 2 : 0));
   return isTimed ? name + ": " + times : name;
@@ -151,7 +151,7 @@ std::string TuneProgress::json(const char* event) const {
       {"candidates", candidates_},
       {"plans", plans_},
       {"perSecond", rounded(perSecond(), 10)},
-      {"nsUsual", rounded(row.usual, 10)},
+      {"nsUsual", rounded(row.baseline, 10)},
       {"nsBest", rounded(row.best, 10)},
       {"expected", rounded(expected(), 1e4)},
       {"secondsLeft", rounded(std::max(0.0, secondsBetween(TuneClock::now(), deadline_)), 10)}};

@@ -31,7 +31,7 @@ class TuneProgress {
   void plans(size_t measured);
   /// A kernel's turn.
   void turn(size_t kernel, int round);
-  void knows(size_t kernel, double usual, double best);
+  void knows(size_t kernel, double baseline, double best);
   void tried();
   /// Its turn is over, and its search may be.
   void hadTurn(size_t kernel, bool isOver);
@@ -40,7 +40,7 @@ class TuneProgress {
  private:
   struct Row {
     std::string name, hash;
-    double launches = 0, predicted = 0, usual = 0, best = 0;
+    double launches = 0, predicted = 0, baseline = 0, best = 0;
     bool isDone = false, isOver = false, hadTurn = false;
   };
 

@@ -70,9 +70,9 @@ Table kernelsTable(const std::vector<Tuned>& all) {
               {}};
   for (const Tuned& t : all) {
     const SearchResult& r = t.result;
-    const Cell ratio = r.winner ? percentCell(r.verdict.ratio) : r.usual > 0 ? percentCell(1) : unknown(1);
-    table.rows.push_back({t.kernel.kernel->name, t.kernel.launches, r.usual > 0 ? timeCell(r.usual) : unknown(0), ratio,
-                          r.measured, r.known, r.sameCode, droppedCell(r.outcomes), optsOrWhyNot(t)});
+    const Cell ratio = r.winner ? percentCell(r.verdict.ratio) : r.baseline > 0 ? percentCell(1) : unknown(1);
+    table.rows.push_back({t.kernel.kernel->name, t.kernel.launches, r.baseline > 0 ? timeCell(r.baseline) : unknown(0),
+                          ratio, r.measured, r.known, r.sameCode, droppedCell(r.outcomes), optsOrWhyNot(t)});
   }
   return table;
 }
@@ -84,7 +84,7 @@ FactList factsOf(const std::vector<Tuned>& all, const std::string& log) {
   std::map<Outcome, size_t> outcomes;
   for (const Tuned& t : all) {
     const SearchResult& r = t.result;
-    const double time = (r.usual > 0 ? r.usual : t.kernel.predicted) * static_cast<double>(t.kernel.launches);
+    const double time = (r.baseline > 0 ? r.baseline : t.kernel.predicted) * static_cast<double>(t.kernel.launches);
     before += time, after += time * (r.winner ? r.verdict.ratio : 1);
     gained += r.winner ? 1 : 0, candidates += r.measured, known += r.known;
     for (const auto& [outcome, count] : r.outcomes) outcomes[outcome] += count;

@@ -104,7 +104,7 @@ Status PlanVerdicts::recordGain(const BuildResult& tuned, const Asked& base, con
   }
   for (const CompiledKernel& kernel : tuned.compilation->kernels) r.kernels[tuningHash(kernel)] = std::nullopt;
   for (const InPlan& winner : winnersIn(*tuned.compilation)) r.kernels[winner.hash] = winner.opts;
-  r.usual = std::round(times.otherNs);
+  r.baseline = std::round(times.otherNs);
   r.warm = roundedRatio(times.whole.warm), r.cold = roundedRatio(times.whole.cold);
   SVOD_CHECK(appender_.append(r));
   log_.gains.push_back(std::move(r));

@@ -1,4 +1,4 @@
-#include "search/herd.h"
+#include "search/population.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ std::vector<double> ranksOf(std::span<const double> values) {
 
 }  // namespace
 
-bool Herd::add(const Candidate& candidate, double nanoseconds, const std::string& code) {
+bool Population::add(const Candidate& candidate, double nanoseconds, const std::string& code) {
   const auto twin = code.empty() ? all_.end() : std::ranges::find(all_, code, &Timed::code);
   if (twin == all_.end()) {
     all_.insert(std::ranges::upper_bound(all_, nanoseconds, {}, &Timed::nanoseconds), {candidate, nanoseconds, code});
@@ -33,16 +33,16 @@ bool Herd::add(const Candidate& candidate, double nanoseconds, const std::string
   return false;
 }
 
-std::vector<Candidate> Herd::best(size_t count) const {
+std::vector<Candidate> Population::best(size_t count) const {
   std::vector<Candidate> candidates;
   for (const Timed& timed : fastest(count)) candidates.push_back(timed.candidate);
   return candidates;
 }
 
-Herd Herd::some(size_t count, std::mt19937_64& random) const {
+Population Population::some(size_t count, std::mt19937_64& random) const {
   constexpr size_t kReach = 16;
   const std::span<const Timed> near = fastest(kReach * count);
-  Herd others;
+  Population others;
   others.all_.assign(near.begin(), near.end());
   std::ranges::shuffle(others.all_, random);
   if (others.all_.size() > count)

@@ -1,4 +1,4 @@
-// Lists that were timed, fastest first. Lists with one code are there once, as the shortest of them.
+// A population of lists that were timed, fastest first, deduplicated by object code: the shortest list stands for all.
 #pragma once
 #include <algorithm>
 #include <random>
@@ -16,7 +16,7 @@ struct Timed {
   std::string code;  // Prepared::code; empty where it is not known
 };
 
-class Herd {
+class Population {
  public:
   /// Whether its code is new, as what is not known is.
   bool add(const Candidate& candidate, double nanoseconds, const std::string& code);
@@ -27,7 +27,7 @@ class Herd {
   std::span<const Timed> fastest(size_t count) const { return std::span(all_).first(std::min(count, all_.size())); }
   std::vector<Candidate> best(size_t count) const;
   /// So many at random of the fastest 16 times as many.
-  Herd some(size_t count, std::mt19937_64& random) const;
+  Population some(size_t count, std::mt19937_64& random) const;
 
  private:
   std::vector<Timed> all_;
