@@ -1,4 +1,4 @@
-"""The pages: links lead somewhere, docs/coverage.md names tests there are, and the programs of the README work."""
+"""The pages: docs/coverage.md names tests there are, and every command and program that the pages show works."""
 import json
 import os
 import re
@@ -9,35 +9,17 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/lint")]
+
+import lint_docs  # noqa: E402
+import page_commands  # noqa: E402
+
 BIN = os.environ.get("SVOD_BIN_DIR")
-PAGES = sorted([ROOT / "README.md", ROOT / "lib/README.md", ROOT / "examples/README.md", *(ROOT / "docs").glob("*.md")])
 ROW = re.compile(r"\| (F\d{3}|M\d{2}) \| [^|]+ \| (shown|replaced|open) \| ([^|]*) \|")
 
 
 def block(language):
     return re.search(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
-
-
-class Links(unittest.TestCase):
-    def test_links_lead_somewhere(self):
-        for page in PAGES:
-            for target in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text()):
-                with self.subTest(page=page.name, target=target):
-                    self.assertTrue((page.parent / target).exists())
-
-    def test_files_in_backquotes_exist(self):
-        for page in PAGES:
-            for path in re.findall(r"`((?:lib|docs|tests|tools|cmake|scripts|runtime-min)/(?!ROOM)[\w./-]+\.\w+)`", page.read_text()):
-                with self.subTest(page=page.name, path=path):
-                    self.assertTrue((ROOT / path).exists())
-
-
-    def test_headings_and_paragraphs_appear_once(self):
-        for page in PAGES:
-            lines = [line for line in page.read_text().splitlines() if line.startswith("## ") or len(line) > 100]
-            for line in set(lines):
-                with self.subTest(page=page.name, line=line):
-                    self.assertEqual(lines.count(line), 1)
 
 
 class Coverage(unittest.TestCase):
@@ -73,6 +55,33 @@ class Strategies(unittest.TestCase):
 
     def test_table_is_that_of_the_compiler(self):
         self.assertEqual(self.PLACE.search(self.PAGE.read_text())[2], self.table(), "run: python3 tests/lint/docs_test.py --update")
+
+
+@unittest.skipUnless(BIN and Path(BIN, "svodc").exists(), "needs the tools")
+class Commands(unittest.TestCase):
+    """Every line of svodc, svod-run and svod-opt that a page shows is run, in order, in a folder of the page's own."""
+
+    def test_commands_run(self):
+        for page in lint_docs.pages(ROOT):
+            blocks = list(page_commands.blocks(page.read_text()))
+            if any(block.runs for block in blocks):
+                with tempfile.TemporaryDirectory() as folder:
+                    page_commands.prepare(ROOT, Path(BIN), Path(folder))
+                    for block in blocks:
+                        self.run_block(page, block, folder)
+
+    def run_block(self, page, block, folder):
+        for command in block.commands if block.runs else ():
+            with self.subTest(page=page.name, command=command):
+                done = page_commands.run(command, Path(BIN), folder)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_flags_of_commands_that_need_another_machine_exist(self):
+        for page in lint_docs.pages(ROOT):
+            for block in page_commands.blocks(page.read_text()):
+                for command in block.commands if not block.runs else ():
+                    with self.subTest(page=page.name, command=command):
+                        self.assertEqual(page_commands.unknown_flags(command, Path(BIN)), [])
 
 
 class Readme(unittest.TestCase):

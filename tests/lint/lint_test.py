@@ -97,6 +97,27 @@ class Lint(unittest.TestCase):
         self.fails("lint_code.py", {"lib/ir/a.cpp": "int a;\n" + line}, "lib/ir/a.cpp:2:", "126 columns")
         self.passes("lint_code.py", {"lib/ir/a.def": line})
 
+    def test_long_sentences_fail(self):
+        short, long = "Seven words stand in this short sentence. ", "word " * 30 + "ends. "
+        self.passes("lint_docs.py", {"docs/a.md": short * 10, "README.md": "A heading\n\n" + short + "`" + "x " * 50 + "`.\n"})
+        self.passes("lint_docs.py", {"docs/a.md": short * 19 + long, "docs/b.md": "```\n" + long + "\n```\n"})
+        self.fails("lint_docs.py", {"docs/a.md": short * 9 + "\n\n- " + long + long}, "docs/a.md:3:", "one sentence in ten has 31 words")
+        self.fails("lint_docs.py", {"docs/a.md": ("word " * 20 + "ends. ") * 5}, "21.0 words per sentence")
+
+    def test_full_cells_fail(self):
+        self.passes("lint_docs.py", {"docs/a.md": "| a | b |\n|---|---|\n| `x|y` | " + "word " * 40 + "|\n"})
+        self.fails("lint_docs.py", {"docs/a.md": "| a | b |\n|---|---|\n| x | " + "word " * 41 + "|\n"}, "docs/a.md:3:", "a cell of 41 words")
+
+    def test_links_lead_to_headings(self):
+        page = "# One\n\n## What `it` does\n\n## The same\n"
+        self.passes("lint_docs.py", {"docs/a.md": page, "README.md": "[x](docs/a.md#what-it-does) [y](#z) `[n](#o)`\n\n# Z\n"})
+        self.fails("lint_docs.py", {"README.md": "see\n[x](docs/b.md)\n"}, "README.md:2:", "'docs/b.md' does not exist")
+        self.fails("lint_docs.py", {"docs/a.md": page, "README.md": "[x](docs/a.md#else)\n"}, "no heading 'else'")
+        self.fails("lint_docs.py", {"docs/a.md": "`lib/no/such.h`\n"}, "docs/a.md:1:", "does not exist")
+
+    def test_lines_that_stand_twice_fail(self):
+        self.fails("lint_docs.py", {"docs/a.md": "## Use\n\n## Use\n"}, "docs/a.md:3:", "the same line as 1")
+
 
 if __name__ == "__main__":
     unittest.main()
