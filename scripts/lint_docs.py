@@ -17,6 +17,7 @@ CHECKS = ("sentence-length", "cell-length", "link", "repeated")
 FENCE = re.compile(r"^( *)(```|~~~)[^\n]*\n.*?^\1\2[ \t]*$", re.S | re.M)
 COMMENT = re.compile(r"<!--.*?-->", re.S)
 CODE = re.compile(r"``.+?``|`[^`\n]+(?:\n[^`\n]+)?`")
+TESTS = re.compile(r'`[^`\n]+` "[^"]+"(?:, "[^"]+")*')  # a file of tests and names of some of them
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 # Where a sentence ends: a mark, perhaps with closing brackets or quotes, before a blank. A lone letter and `..` end none.
 END = re.compile(r"(?<!\.\.)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][)\"'*_]*(?=\s|$)")
@@ -39,8 +40,8 @@ def prose(text):
 
 
 def words(text):
-    """How many words there are; a span of code counts as one, and so does a link's target as none."""
-    text = LINK.sub(r"\1", CODE.sub("code", text))
+    """How many words there are. A span of code counts as one, and so do tests with their file; a link's target as none."""
+    text = LINK.sub(r"\1", CODE.sub("code", TESTS.sub("tests", text)))
     return sum(1 for word in text.split() if re.search(r"\w", word))
 
 

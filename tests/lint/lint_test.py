@@ -106,6 +106,7 @@ class Lint(unittest.TestCase):
 
     def test_full_cells_fail(self):
         self.passes("lint_docs.py", {"docs/a.md": "| a | b |\n|---|---|\n| `x|y` | " + "word " * 40 + "|\n"})
+        self.passes("lint_docs.py", {"docs/a.md": "| a |\n|---|\n| `t.cpp` " + ", ".join(['"' + "word " * 20 + '"'] * 4) + " |\n"})
         self.fails("lint_docs.py", {"docs/a.md": "| a | b |\n|---|---|\n| x | " + "word " * 41 + "|\n"}, "docs/a.md:3:", "a cell of 41 words")
 
     def test_links_lead_to_headings(self):
