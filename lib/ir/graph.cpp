@@ -54,7 +54,7 @@ void hashArg(Hasher& h, const Arg& arg) {
       h.add(a.slot), h.add(toText(a.space));
       if (a.swizzle != 0 || a.ring != 0) h.add(a.swizzle), h.add(a.ring);
     }
-    void operator()(const VarArg& a) const { h.add(a.name), h.add(a.min), h.add(a.max); }
+    void operator()(const VarArg& a) const { h.add(a.name), h.add(a.min), h.add(a.max), h.add(a.likely); }
     void operator()(const AxisArg& a) const { h.add(a.id), h.add(toText(a.type)); }
     void operator()(const AxesArg& a) const {
       for (int32_t x : a.axes) h.add(x);
@@ -182,6 +182,10 @@ UOp Graph::make(Op op, DType dtype, std::span<const UOp> src, const Arg& arg) {
 }
 
 UOp Graph::constant(Scalar value) { return make(Op::Const, value.dtype(), std::span<const UOp>{}, value); }
+
+UOp Graph::variable(std::string_view name, Interval bounds, int64_t likely) {
+  return make(Op::Var, DType::Index, std::span<const UOp>{}, VarArg{name, bounds.min, bounds.max, likely});
+}
 
 UOp Graph::variable(std::string_view name, int64_t min, int64_t max) {
   return make(Op::Var, DType::Index, std::span<const UOp>{}, VarArg{name, min, max});

@@ -27,7 +27,9 @@ class Graph {
   UOp constant(Scalar value);
   UOp index(int64_t value) { return constant(Scalar::ofInt(DType::Index, value)); }
   UOp boolean(bool value) { return constant(Scalar::ofInt(DType::Bool, value)); }
+  /// With usualSize() as its likely value, or with another one.
   UOp variable(std::string_view name, int64_t min, int64_t max);
+  UOp variable(std::string_view name, Interval bounds, int64_t likely);
   UOp range(UOp end, uint32_t id, AxisType type);
   UOp buffer(DType dtype, std::span<const UOp> dims, SlotArg slot) { return make(Op::Buffer, dtype, dims, slot); }
 

@@ -82,7 +82,11 @@ Result<Arg> ArgumentReader::varArg(std::string& name) {
   SVOD_TRY(int64_t min, integer<int64_t>());
   SVOD_CHECK(expect(','));
   SVOD_TRY(int64_t max, integer<int64_t>());
-  return Arg(VarArg{name, min, max});
+  VarArg arg{name, min, max};
+  if (accept(',')) {
+    SVOD_TRY(arg.likely, integer<int64_t>());
+  }
+  return Arg(arg);
 }
 
 Result<Arg> ArgumentReader::axisArg() {

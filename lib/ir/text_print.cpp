@@ -32,7 +32,8 @@ struct ArgPrinter {
     return a.ring == 0 ? out : out + ", ring " + std::to_string(a.ring);
   }
   std::string operator()(const VarArg& a) const {
-    return quoted(a.name) + ", " + std::to_string(a.min) + ", " + std::to_string(a.max);
+    std::string out = quoted(a.name) + ", " + std::to_string(a.min) + ", " + std::to_string(a.max);
+    return a.likely == usualSize({a.min, a.max}) ? out : out + ", " + std::to_string(a.likely);
   }
   std::string operator()(const AxisArg& a) const { return std::to_string(a.id) + ", " + std::string(toText(a.type)); }
   std::string operator()(const AxesArg& a) const { return axesText(a.axes, {}); }

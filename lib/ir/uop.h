@@ -40,6 +40,20 @@ enum class Space : uint8_t { Global, Local, Reg, Stream };
 std::string_view toText(AxisType type);
 std::string_view toText(Space space);
 
+/// Inclusive interval of an integer or bool value. Values of other dtypes have the whole i64 range.
+struct Interval {
+  int64_t min = INT64_MIN, max = INT64_MAX;
+  bool isConst() const { return min == max; }
+  bool operator==(const Interval&) const = default;
+};
+
+/// The likely size where nobody says one: that of a sentence, a row of pixels or a block of samples, as far as the
+/// bounds allow it.
+constexpr int64_t usualSize(Interval bounds) {
+  constexpr int64_t kUsual = 64;
+  return kUsual < bounds.min ? bounds.min : kUsual > bounds.max ? bounds.max : kUsual;
+}
+
 /// Args are a closed set of named structs. Spans and strings point into the graph's arena.
 struct SlotArg {
   uint32_t slot = 0;
@@ -51,6 +65,11 @@ struct SlotArg {
 struct VarArg {
   std::string_view name;
   int64_t min = 0, max = 0;  // inclusive
+  int64_t likely = 0;        // the value that choices are made for first
+  VarArg() = default;
+  VarArg(std::string_view name, int64_t min, int64_t max) : VarArg(name, min, max, usualSize({min, max})) {}
+  VarArg(std::string_view name, int64_t min, int64_t max, int64_t likely)
+      : name(name), min(min), max(max), likely(likely) {}
   bool operator==(const VarArg&) const = default;
 };
 struct AxisArg {
@@ -82,13 +101,6 @@ using Arg = std::variant<std::monostate, Scalar, SlotArg, VarArg, AxisArg, AxesA
 struct Hash128 {
   uint64_t hi = 0, lo = 0;
   auto operator<=>(const Hash128&) const = default;
-};
-
-/// Inclusive interval of an integer or bool value. Values of other dtypes have the whole i64 range.
-struct Interval {
-  int64_t min = INT64_MIN, max = INT64_MAX;
-  bool isConst() const { return min == max; }
-  bool operator==(const Interval&) const = default;
 };
 
 class UOp;

@@ -95,7 +95,9 @@ std::string checkLanes(const NodeView& n) {
 
 std::string checkInterval(const NodeView& n) {
   const VarArg& v = std::get<VarArg>(n.arg);
-  return v.min <= v.max ? "" : "bounds are empty: " + std::to_string(v.min) + " > " + std::to_string(v.max);
+  if (v.min > v.max) return "bounds are empty: " + std::to_string(v.min) + " > " + std::to_string(v.max);
+  if (v.min <= v.likely && v.likely <= v.max) return "";
+  return "the likely value " + std::to_string(v.likely) + " is outside of the bounds";
 }
 
 std::string checkValueDType(const NodeView& n) {

@@ -64,6 +64,11 @@ constexpr const char* kTexts[] = {
 %4 = reshape %1, %3 : f32[n*8]
 %5 = sink %2, %4
 )",
+    // a likely value other than the usual one
+    R"(%0 = var {"n", 1, 64, 8} : index
+%1 = buffer %0 {0} : f32[n]
+%2 = sink %1
+)",
     // kernel stage
     R"(%0 = param 64 {1} : f32[64]
 %1 = range 8 {0, loop} : index

@@ -424,6 +424,7 @@ TEST_CASE("structural rules catch what cannot become a node") {
       {Op::Ramp, DType::Index, {one}, SlotArg{0}, "lanes"},
       {Op::Lane, DType::Index, {vector}, SlotArg{2}, "lanes"},
       {Op::Var, DType::Index, {}, VarArg{"n", 3, 2}, "var-bounds"},
+      {Op::Var, DType::Index, {}, VarArg{"n", 1, 8, 9}, "var-bounds"},
       {Op::Const, DType::F32, {}, Scalar::ofInt(DType::I32, 1), "leaf-dtype"},
       {Op::Range, DType::F32, {one}, AxisArg{}, "leaf-dtype"},
   };
