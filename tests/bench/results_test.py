@@ -144,6 +144,26 @@ class Table(unittest.TestCase):
         self.assertLess(text.index("| work | svod ms |"), text.index(tables.END))
 
 
+class Networks(unittest.TestCase):
+    def test_the_picture_is_that_of_the_page(self):
+        done = subprocess.run([sys.executable, ROOT / "benchmarks/networks_picture.py", "--check"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_readme_shows_the_same_figures(self):
+        import networks_picture
+        readme = (ROOT / "README.md").read_text()
+        for name, mine, peer, *_ in networks_picture.rows_of((ROOT / "docs/performance.md").read_text()):
+            self.assertIn(f"| {name} | {mine} | {peer} |", readme)
+
+    def test_faster_networks_stand_above(self):
+        import networks_picture
+        page = networks_picture.HEAD + "\n|---|---|---|---|---|\n| a<b | 2 ms | 1 ms | 1 ms | 1 ms |\n| c | 1 ms | 3 ms | 1 ms | 1 ms |\n"
+        drawn = networks_picture.picture(networks_picture.rows_of(page))
+        self.assertLess(drawn.index(">c</text>"), drawn.index(">a&lt;b</text>"))
+        with self.assertRaises(RuntimeError):
+            networks_picture.rows_of("no table")
+
+
 class Program(unittest.TestCase):
     def test_it_draws_from_a_file_of_results(self):
         with tempfile.TemporaryDirectory() as folder:
