@@ -1,5 +1,5 @@
 # Every third-party package, in one place, with the reason we need it. All of them are Debian 12 packages
-# (scripts/packages.txt). Rooms name them in LIBS; LLVM and LLD are looked up only when a room asks.
+# (scripts/packages.txt, and packages_tests.txt). Rooms name them in LIBS; LLVM and LLD are looked up only when a room asks.
 
 find_package(Threads REQUIRED)        # parallel kernel compilation and the runtime's worker threads
 find_package(tl-expected REQUIRED)    # Result<T>: errors as values before std::expected is available
@@ -8,8 +8,13 @@ find_package(nlohmann_json REQUIRED)  # graph.json, plan.json, tuning records
 find_package(CLI11 REQUIRED)          # command-line parsing in tools/
 find_package(ZLIB REQUIRED)           # CRC-32 and deflate; LLVM's own link needs it as well
 find_package(Protobuf REQUIRED)       # ONNX models; protoc turns lib/onnx/onnx.proto into C++ at build time
-find_package(Catch2 2 REQUIRED)       # unit tests (version 2: one header)
 find_package(zstd REQUIRED)           # compressed sections in LLVM's object files
+option(SVOD_TESTS "Fail where Catch2 is missing, without which no tests are built" OFF)
+if(SVOD_TESTS)
+  find_package(Catch2 2 REQUIRED)     # unit tests (version 2: one header)
+else()
+  find_package(Catch2 2 QUIET)
+endif()
 
 # svod_either(NAME "shared ..." "static ..."): links the shared ones, and the static ones into targets that svod_relocatable made
 # files that need libc alone.
@@ -85,7 +90,8 @@ endmacro()
 
 # The packaged targets of Clang want every tool of LLVM installed, so the libraries are named by their paths.
 function(svod_create_clang)
-  find_library(SVOD_CLANG_CPP clang-cpp PATHS /usr/lib/llvm-19/lib NO_DEFAULT_PATH REQUIRED)
+  # Debian's libclang-cpp19 has the second name alone.
+  find_library(SVOD_CLANG_CPP NAMES clang-cpp libclang-cpp.so.19.1 PATHS /usr/lib/llvm-19/lib NO_DEFAULT_PATH REQUIRED)
   find_path(SVOD_CLANG_RESOURCES stddef.h PATHS /usr/lib/llvm-19/lib/clang/19/include NO_DEFAULT_PATH REQUIRED)
   set(archives CodeGen Frontend Driver Serialization Parse Sema APINotes Analysis Edit ASTMatchers AST Support Lex Basic)
   list(TRANSFORM archives PREPEND /usr/lib/llvm-19/lib/libclang)

@@ -7,26 +7,49 @@ summaries=()
 say() { printf '== %s\n' "$*" >&2; }
 die() { printf 'dev: %s\n' "$*" >&2; exit 2; }
 
-# install_packages FILE...: apt-get whatever of the lists is missing; does nothing, and needs no network, otherwise.
-install_packages() {
-  local name rest missing=()
+# install_groups GROUP...: apt-get whatever is missing of scripts/packages.txt (build) and scripts/packages_GROUP.txt, and
+# say why; does nothing, and needs no network, otherwise.
+install_groups() {
+  local group name why missing=()
   if ! command -v dpkg-query >/dev/null; then
     return 0  # not Debian: CMake names whatever is missing
   fi
-  while read -r name rest; do
-    [[ -z "$name" || "$name" == \#* ]] && continue
-    dpkg-query -W -f='${Status}\n' "$name" 2>/dev/null | grep -q '^install ok installed' || missing+=("$name")
-  done < <(cat "$@")
+  for group in "$@"; do
+    local file="scripts/packages_$group.txt" shown=false
+    [[ "$group" == build ]] && file=scripts/packages.txt
+    while read -r name why; do
+      [[ -z "$name" || "$name" == \#* ]] && continue
+      dpkg-query -W -f='${Status}\n' "$name" 2>/dev/null | grep -q '^install ok installed' && continue
+      $shown || say "packages of the group '$group' that are missing"
+      shown=true
+      printf '   %-24s %s\n' "$name" "$why" >&2
+      missing+=("$name")
+    done <"$file"
+  done
   (( ${#missing[@]} )) || return 0
-  say "installing ${missing[*]}"
   local as_root=()
   if (( EUID != 0 )); then
-    command -v sudo >/dev/null || die "these packages are missing and installing them needs root: ${missing[*]}"
+    command -v sudo >/dev/null || die "installing packages needs root: apt-get install ${missing[*]}"
     as_root=(sudo)
   fi
+  say "installing ${#missing[@]} packages, with what these depend on"
   "${as_root[@]}" apt-get -qq update
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
+    apt-get -q install -y --no-install-recommends "${missing[@]}" | show_apt_progress
+}
+
+# Of what apt-get prints: how much there is to do, and on a terminal the package at hand, in one line.
+show_apt_progress() {
+  local line terminal=false
+  [[ -t 2 ]] && terminal=true
+  while read -r line; do
+    case "$line" in
+      "Need to get"* | *"newly installed"* | "E: "*) printf '   %s\n' "$line" >&2 ;;
+      Get:* | Unpacking* | "Setting up"*) $terminal && printf '\r\033[K   %.90s' "$line" >&2 ;;
+    esac
+  done
+  $terminal && printf '\r\033[K' >&2
+  return 0
 }
 
 # A read-only or missing home must not fail the build: keep the compiler cache in the build folder then.
@@ -41,7 +64,7 @@ place_ccache() {
 build_preset() {
   local preset="$1" log="build/$1/configure.log"
   shift
-  install_packages scripts/packages.txt
+  install_groups build
   place_ccache
   mkdir -p "build/$preset"
   if [[ ! -f "build/$preset/build.ninja" || CMakePresets.json -nt "build/$preset/build.ninja" ]]; then
@@ -94,7 +117,7 @@ list_sources() {
 
 # clang-tidy on what differs from main; it needs the compile commands of the dev preset.
 tidy() {
-  install_packages scripts/packages_check.txt
+  install_groups check
   [[ -f build/dev/compile_commands.json ]] || cmake --preset dev >/dev/null
   git diff --name-only --diff-filter=d "$(git merge-base HEAD main)" -- '*.cpp' |
     xargs --no-run-if-empty -P "$jobs" -n 1 clang-tidy -p build/dev --quiet
