@@ -180,6 +180,76 @@ TEST_CASE("svod-run: a readable summary, a profile, JSON and a trace") {
   CHECK(f.run("--version").out.rfind("svod-run ", 0) == 0);
 }
 
+TEST_CASE("svod-run: --random runs a plan without files, with values that the seed alone decides") {
+  Fixture f;
+  Result3 result = f.run("p --random");
+  CHECK(result.code == 0);
+  CHECK(result.out.rfind("inputs drawn from seed 0, length=1\ny/1  f32 (1,)", 0) == 0);
+  CHECK(f.run("p --random").out == result.out);
+  CHECK(f.run("p --random --seed 1").out != result.out);
+  CHECK(f.run("p --random --var length=5").out.find("y/1  f32 (5,)") != std::string::npos);
+  CHECK(f.run("p --random --input x=x.npy").out.find("[22, 44, 66]") != std::string::npos);
+  f.refuses("p --random --var length=7", 1, "outside its bounds 1 to 6");
+  f.refuses("p", 1, "or --random to run with inputs that are drawn");
+}
+
+TEST_CASE("svod-run: --random draws finite elements of every type") {
+  const std::vector<std::string> types = {"bool",       "i2",     "i4",         "i64",   "u4",     "u16",
+                                          "f16",        "bf16",   "f32",        "f64",   "f4e2m1", "f8e4m3",
+                                          "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0"};
+  Fixture f;
+  for (const std::string& name : types) {
+    INFO(name);
+    const ElementType type = *elementTypeFromName(name);
+    PlanBuilder b;
+    const BufferId x = b.input("x", 64, Expr(64), type), y = b.output("y", 64, Expr(64), type);
+    b.step(Copy{y, x, Expr(static_cast<int64_t>(memoryBytes(type, 64)))});
+    b.write(f.folder / name);
+    const auto json = nlohmann::json::parse(f.run(name + " --random --json").out);
+    const auto& output = json["outputs"][0];
+    CHECK(output["nan"] == 0);
+    CHECK(output["inf"] == 0);
+    CHECK(output["max"] <= (isFloat(type) || info(type).bits < 4 ? 1 : 7));
+    CHECK(output["max"] > 0);
+    CHECK(output["min"] >= -1);
+    CHECK((output["min"] < 0) == (isFloat(type) && name != "f8e8m0"));
+  }
+}
+
+TEST_CASE("svod-run: the time between kernels is a row, and rows go by values and layers") {
+  Fixture f;
+  for (const char* threads : {"1", "2"}) {
+    const auto json = nlohmann::json::parse(f.run("p --random --json --repeat 5 -t " + std::string(threads)).out);
+    const auto& gap = json["betweenKernels"];
+    CHECK(gap["calls"] == 5);
+    CHECK(gap["busyNs"] > 0);
+    CHECK(gap["busyNs"].get<double>() <= json["seconds"]["max"].get<double>() * 5e9);
+  }
+  Result3 result = f.run("p --random --profile");
+  CHECK(result.out.find("\n(between kernels)          1 ") != std::string::npos);
+  CHECK(result.out.find("\ntotal                      4 ") != std::string::npos);
+  PlanBuilder b;
+  const BufferId x = b.input("x", 3, Expr(3)), h = b.arena("/block.0/h/Relu_output_0", 3), g = b.arena("/block.0/g", 3),
+                 y = b.output("y", 3, Expr(3));
+  b.launch("k_double", {x, h}, {R, W}, {Expr(3)});
+  b.launch("k_double", {h, g}, {R, W}, {Expr(3)});
+  b.launch("k_double", {g, y}, {R, W}, {Expr(3)});
+  b.write(f.folder / "named");
+  const auto names = [&](const std::string& by) {
+    const Result3 shown = f.run("named --random --json --profile-by " + by);
+    INFO(shown.err);
+    std::set<std::string> found;
+    const auto json = nlohmann::json::parse(shown.out);
+    for (const auto& row : json["profile"]) found.insert(row["name"]);
+    return found;
+  };
+  CHECK(names("kernel").size() == 1);
+  CHECK(names("value") == std::set<std::string>{"/block.0/h/Relu_output_0", "/block.0/g", "y"});
+  CHECK(names("layer") == std::set<std::string>{"/block.0/h", "/block.0", "y"});
+  CHECK(f.run("named --random --profile-by layer").out.find("\nlayer  ") != std::string::npos);
+  f.refuses("named --random --profile-by node", 2, "a profile has no rows by 'node'");
+}
+
 TEST_CASE("svod-run: intermediates are shown or written, and unknown ones are an error with near names") {
   Fixture f;
   Result3 result = f.run("p --input x=x.npy --output-dir o --dump t");

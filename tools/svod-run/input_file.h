@@ -5,6 +5,7 @@
 
 #include "data/npy.h"
 #include "data/safetensors.h"
+#include "support/aligned_bytes.h"
 
 namespace svod {
 
@@ -16,7 +17,7 @@ struct InputArray {
   // What holds the data:
   NpyArray npy;
   std::optional<SafetensorsFile> tensors;
-  std::vector<std::byte> copied;
+  AlignedBytes copied;
 };
 
 /// `text` is FILE.npy, - for standard input, or FILE.safetensors:TENSOR; behind any of them [A:B] takes the entries

@@ -18,8 +18,10 @@
 #include "options.h"
 #include "profile_report.h"
 #include "reference.h"
+#include "run_gaps.h"
 #include "session.h"
 #include "summary.h"
+#include "support/text.h"
 
 namespace svod {
 namespace {
@@ -80,16 +82,25 @@ Status writeOutputs(const Session& session, const std::vector<std::string>& file
 
 struct Timings {
   std::vector<double> seconds;  // of every run, sorted
-  ProfileHistory kernels;       // where there is a profile
+  StepNames names;              // where there is a profile, and the two that follow
+  ProfileHistory rows;
+  RunGaps gaps;
 };
 
+uint64_t nanosecondsOf(std::chrono::steady_clock::time_point time) {
+  return static_cast<uint64_t>(std::chrono::nanoseconds(time.time_since_epoch()).count());
+}
+
 Result<Timings> runAll(Session& session, const RunOptions& options) {
-  Timings timings;
+  SVOD_TRY(const StepNames names, stepNames(options.plan, options.profileBy));
+  Timings timings{{}, names, ProfileHistory(names), RunGaps(session.traceEvents())};
   for (int64_t i = 0; i < options.repeat; i++) {
     const auto start = std::chrono::steady_clock::now();
     SVOD_CHECK(session.runOnce(static_cast<uint64_t>(options.orderSeed)));
-    timings.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    if (options.repeat > 1) timings.kernels.add(session.instance());
+    const auto end = std::chrono::steady_clock::now();
+    timings.seconds.push_back(std::chrono::duration<double>(end - start).count());
+    if (session.traceEvents() > 0) timings.gaps.add(session.instance(), nanosecondsOf(start), nanosecondsOf(end));
+    if (options.repeat > 1) timings.rows.add(session.instance());
   }
   std::sort(timings.seconds.begin(), timings.seconds.end());
   return timings;
@@ -115,8 +126,16 @@ Json reportJson(const Session& session, const Timings& timings, const std::vecto
     if (!agreements.empty()) json["outputs"].back()["reference"] = agreementJson(agreements[i]);
   }
   json["intermediates"] = dumps.json();
-  json["profile"] = profileJson(profileRows(session.instance(), timings.kernels));
+  json["profile"] = profileJson(profileRows(session.instance(), timings.names, &timings.rows));
+  if (const std::optional<ProfileRow> gap = gapRow(timings.gaps)) json["betweenKernels"] = profileJson({*gap})[0];
   return json;
+}
+
+/// What a run with drawn inputs was.
+std::string randomText(const Session& session, const RunOptions& options) {
+  std::string sizes;
+  for (const auto& [name, value] : session.variables()) sizes += ", " + printable(name) + "=" + std::to_string(value);
+  return "inputs drawn from seed " + std::to_string(options.seed) + sizes + "\n";
 }
 
 /// Everything for people.
@@ -124,6 +143,7 @@ std::string reportText(const Session& session, const RunOptions& options, const 
                        const std::vector<Agreement>& agreements, const Dumps& dumps) {
   const std::vector<double>& sorted = timings.seconds;
   std::string text;
+  if (options.random) text += randomText(session, options);
   if (!written)
     for (const OutputArray& output : session.outputs()) text += summaryText(output);
   text += dumps.text();
@@ -131,7 +151,11 @@ std::string reportText(const Session& session, const RunOptions& options, const 
   if (options.repeat > 1)
     text += std::to_string(sorted.size()) + " runs: min " + durationText(sorted.front()) + ", median " +
             durationText(sorted[sorted.size() / 2]) + ", max " + durationText(sorted.back()) + "\n";
-  if (options.profile) text += profileText(profileRows(session.instance(), timings.kernels));
+  if (options.profile) {
+    constexpr const char* kTitles[] = {"kernel", "value", "layer"};
+    text += profileText(profileRows(session.instance(), timings.names, &timings.rows),
+                        kTitles[static_cast<size_t>(options.profileBy)], gapRow(timings.gaps));
+  }
   return text;
 }
 

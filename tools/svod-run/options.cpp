@@ -16,6 +16,7 @@ namespace {
 /// The texts of flags that need another look.
 struct Words {
   std::vector<std::string> inputs, outputs, variables, dumps, devices;
+  std::string profileBy;                            // empty: not given
   double rtol = std::nan(""), atol = std::nan("");  // NaN: not given
 };
 
@@ -27,6 +28,9 @@ std::vector<CommandFlag> flagsFor(RunOptions& o, Words& w) {
        &w.inputs},
       {"output", "o", "NAME=FILE", "", "", "where to write an output; - is stdout", &w.outputs},
       {"output-dir", "", "DIR", "", "", "write every output as DIR/NAME.npy", &o.outputDir},
+      {"random", "", "", "", "",
+       "draw inputs that have no file; a variable without --var then has its least value, 1 rather than 0", &o.random},
+      {"seed", "", "N", "0", "", "the inputs of --random are drawn from this number", &o.seed},
       {"var", "", "NAME=VALUE", "", "", "a variable that the shape of no input gives", &w.variables},
       {"threads", "t", "N", "0", "SVOD_THREADS", "worker threads; 0 is one per processor", &o.threads},
       {"cpu", "", "NAME", "", "",
@@ -39,7 +43,11 @@ std::vector<CommandFlag> flagsFor(RunOptions& o, Words& w) {
        &o.saveState},
       {"dump", "", "NAME[=FILE]", "", "",
        "show an intermediate value of the plan, or write it as .npy; runs on one thread then", &w.dumps},
-      {"profile", "", "", "", "", "a table of the time every kernel took", &o.profile},
+      {"profile", "", "", "", "", "a table of the time every kernel took, and of that between kernels", &o.profile},
+      {"profile-by", "", "WHAT", "kernel", "",
+       "a row of --profile for each kernel, for each value that steps write (the node of an ONNX model), or for each "
+       "layer (the path before the last / or dot of such a value)",
+       &w.profileBy},
       {"trace", "", "FILE", "", "", "write a trace for Perfetto or chrome://tracing", &o.trace},
       {"reference", "", "DIR", "", "",
        "compare every output with DIR/NAME.npy and show the greatest errors; exit code 4 when they differ",
@@ -138,6 +146,16 @@ Status checkNumbers(const RunOptions& options) {
   return {};
 }
 
+Status readProfileBy(const std::string& text, RunOptions& options) {
+  constexpr std::string_view kWords[] = {"kernel", "value", "layer"};
+  const auto found = std::find(std::begin(kWords), std::end(kWords), text.empty() ? kWords[0] : text);
+  if (found == std::end(kWords))
+    return fail(Diag::Usage, "a profile has no rows by '" + text + "'", choicesFor(text, kWords));
+  options.profileBy = static_cast<ProfileBy>(found - std::begin(kWords));
+  options.profile = options.profile || !text.empty();
+  return {};
+}
+
 std::optional<double> given(double value) { return std::isnan(value) ? std::nullopt : std::optional<double>(value); }
 
 }  // namespace
@@ -158,6 +176,7 @@ Result<RunOptions> parseOptions(const std::vector<std::string>& words) {
   SVOD_TRY(options.outputs, splitPairs(texts.outputs, "--output"));
   SVOD_CHECK(readDumps(texts.dumps, options));
   SVOD_CHECK(readVariables(texts.variables, options));
+  SVOD_CHECK(readProfileBy(texts.profileBy, options));
   for (const std::string& text : texts.devices) {
     SVOD_TRY(NameValue device, splitPair(text, "--device", "NUMBER"));
     options.devices.push_back(std::move(device));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "step_names.h"
 #include "support/result.h"
 
 namespace svod {
@@ -22,6 +23,9 @@ struct RunOptions {
   int64_t threads = 0;  // 0: one per processor
   int64_t repeat = 1;
   int64_t orderSeed = 0;
+  int64_t seed = 0;                         // of inputs without a file
+  bool random = false;                      // inputs need no files
+  ProfileBy profileBy = ProfileBy::Kernel;  // what a row of the profile is
   bool profile = false, json = false, verifyWeights = false, trustWeights = false;
   bool noJit = false, noGraphs = false, syncSteps = false;  // of CUDA devices
   std::string cpu;                                          // whose code runs; empty: the best for this machine

@@ -45,7 +45,7 @@ std::string durationText(double seconds) {
 }
 
 void ProfileHistory::add(const svod_instance* instance) {
-  for (const ProfileRow& row : profileRows(instance)) totals_[{row.kind, row.name}].push_back(row.busyNs);
+  for (const ProfileRow& row : profileRows(instance, names_)) totals_[{row.kind, row.name}].push_back(row.busyNs);
 }
 
 std::vector<uint64_t> ProfileHistory::of(const ProfileRow& row) const {
@@ -57,13 +57,16 @@ std::vector<uint64_t> ProfileHistory::of(const ProfileRow& row) const {
   return runs;
 }
 
-std::vector<ProfileRow> profileRows(const svod_instance* instance, const ProfileHistory& history) {
+std::vector<ProfileRow> profileRows(const svod_instance* instance, const StepNames& names,
+                                    const ProfileHistory* history) {
   std::map<std::pair<std::string, std::string>, ProfileRow> byName;
   svod_profile_record record = {};
   for (size_t i = 0; svod_profile_get(instance, i, &record) == 0; i++) {
-    ProfileRow& row = byName[{record.kind, record.name}];
-    row.name = record.name;
-    row.kind = record.kind;
+    const std::string name = record.step < names.size() ? names[record.step] : record.name;
+    const std::string kind = record.step < names.size() ? "steps" : record.kind;
+    ProfileRow& row = byName[{kind, name}];
+    row.name = name;
+    row.kind = kind;
     row.calls += record.calls;
     row.busyNs += record.busy_ns;
     row.wallNs += record.wall_ns;
@@ -72,7 +75,7 @@ std::vector<ProfileRow> profileRows(const svod_instance* instance, const Profile
   }
   std::vector<ProfileRow> rows;
   for (auto& [key, row] : byName) {
-    row.runNs = history.of(row);
+    if (history != nullptr) row.runNs = history->of(row);
     rows.push_back(std::move(row));
   }
   std::stable_sort(rows.begin(), rows.end(),
@@ -80,33 +83,49 @@ std::vector<ProfileRow> profileRows(const svod_instance* instance, const Profile
   return rows;
 }
 
-std::string profileText(const std::vector<ProfileRow>& rows) {
-  size_t width = 6;
-  ProfileRow total;
+std::optional<ProfileRow> gapRow(const RunGaps& gaps) {
+  const std::vector<uint64_t> runs = gaps.sorted();
+  if (runs.empty()) return {};
+  ProfileRow row;
+  row.name = "(between kernels)", row.kind = "gap", row.calls = runs.size();
+  row.busyNs = row.wallNs = std::accumulate(runs.begin(), runs.end(), uint64_t{0});
+  if (runs.size() > 1) row.runNs = runs;
+  return row;
+}
+
+namespace {
+
+std::vector<std::string> cellsOf(const ProfileRow& row, uint64_t totalNs) {
+  char share[16];
+  std::snprintf(share, sizeof share, "%.1f%%",
+                totalNs == 0 ? 0.0 : 100.0 * static_cast<double>(row.busyNs) / static_cast<double>(totalNs));
+  std::vector<std::string> cells = {std::to_string(row.calls), durationText(static_cast<double>(row.busyNs) / 1e9),
+                                    share, rateText(row.bytes, row.wallNs), rateText(row.flops, row.wallNs)};
+  if (row.runNs.empty()) return cells;
+  const RunTimes times(row);
+  for (double seconds : {times.best, times.median, times.mean}) cells.push_back(durationText(seconds));
+  return cells;
+}
+
+}  // namespace
+
+std::string profileText(const std::vector<ProfileRow>& rows, const std::string& title,
+                        const std::optional<ProfileRow>& gap) {
+  size_t width = title.size();
+  uint64_t calls = 0, totalNs = gap ? gap->busyNs : 0;
   const bool manyRuns = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& row) { return !row.runNs.empty(); });
   for (const ProfileRow& row : rows) {
     width = std::max(width, printable(row.name).size());
-    total.calls += row.calls;
-    total.busyNs += row.busyNs;
+    calls += row.calls;
+    totalNs += row.busyNs;
   }
+  if (gap) width = std::max(width, gap->name.size());
   std::vector<std::string> titles = {"calls", "time", "share", "GB/s", "GFLOP/s"};
   if (manyRuns) titles.insert(titles.end(), {"best", "median", "mean"});
-  std::string text = tableLine("kernel", width, titles);
-  for (const ProfileRow& row : rows) {
-    char share[16];
-    std::snprintf(
-        share, sizeof share, "%.1f%%",
-        total.busyNs == 0 ? 0.0 : 100.0 * static_cast<double>(row.busyNs) / static_cast<double>(total.busyNs));
-    std::vector<std::string> cells = {std::to_string(row.calls), durationText(static_cast<double>(row.busyNs) / 1e9),
-                                      share, rateText(row.bytes, row.wallNs), rateText(row.flops, row.wallNs)};
-    if (!row.runNs.empty()) {
-      const RunTimes times(row);
-      for (double seconds : {times.best, times.median, times.mean}) cells.push_back(durationText(seconds));
-    }
-    text += tableLine(row.name, width, cells);
-  }
-  return text + tableLine("total", width,
-                          {std::to_string(total.calls), durationText(static_cast<double>(total.busyNs) / 1e9)});
+  std::string text = tableLine(title, width, titles);
+  for (const ProfileRow& row : rows) text += tableLine(row.name, width, cellsOf(row, totalNs));
+  if (gap) text += tableLine(gap->name, width, cellsOf(*gap, totalNs));
+  return text + tableLine("total", width, {std::to_string(calls), durationText(static_cast<double>(totalNs) / 1e9)});
 }
 
 nlohmann::ordered_json profileJson(const std::vector<ProfileRow>& rows) {

@@ -2,29 +2,36 @@
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "run_gaps.h"
 #include "svod/runtime.h"
 
 namespace svod {
 
-/// All calls of kernels with one name together.
+/// All calls of steps with one name together.
 struct ProfileRow {
   std::string name, kind;
   uint64_t calls = 0, busyNs = 0, wallNs = 0, bytes = 0, flops = 0;
   std::vector<uint64_t> runNs;  // busy in each run, sorted; empty where runs were not told apart
 };
 
-/// What the kernels took in each run of several.
+/// What the rows of a profile are called, by step: as stepNames gives them. Empty: by their kernels.
+using StepNames = std::vector<std::string>;
+
+/// What the rows took in each run of several.
 class ProfileHistory {
  public:
+  explicit ProfileHistory(const StepNames& names) : names_(names) {}
   /// After every run.
   void add(const svod_instance* instance);
   std::vector<uint64_t> of(const ProfileRow& row) const;  // sorted
 
  private:
+  StepNames names_;
   std::map<std::pair<std::string, std::string>, std::vector<uint64_t>> totals_;  // by kind and name, after each run
 };
 
@@ -32,11 +39,16 @@ class ProfileHistory {
 std::string durationText(double seconds);
 
 /// Longest first.
-std::vector<ProfileRow> profileRows(const svod_instance* instance, const ProfileHistory& history = {});
+std::vector<ProfileRow> profileRows(const svod_instance* instance, const StepNames& names,
+                                    const ProfileHistory* history = nullptr);
 
-/// kernel, calls, time, share, GB/s, GFLOP/s; of several runs also the best, the median and the mean of a run. Time is
-/// summed over threads; the rates use the time a call took.
-std::string profileText(const std::vector<ProfileRow>& rows);
+/// What no step took, as a row; nothing where RunGaps has nothing.
+std::optional<ProfileRow> gapRow(const RunGaps& gaps);
+
+/// `title`, calls, time, share, GB/s, GFLOP/s; of several runs also the best, the median and the mean of a run. Time is
+/// summed over threads; the rates use the time a call took. `gap` stands before the total, and takes part in it.
+std::string profileText(const std::vector<ProfileRow>& rows, const std::string& title,
+                        const std::optional<ProfileRow>& gap);
 nlohmann::ordered_json profileJson(const std::vector<ProfileRow>& rows);
 
 /// In the trace event format that Perfetto and chrome://tracing read.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "c_call.h"
+#include "random_inputs.h"
 #include "support/packed.h"
 #include "support/suggest.h"
 
@@ -85,7 +86,7 @@ Status Session::checkNames(const RunOptions& options) const {
     const std::string name = tensor.name;
     const bool given = std::any_of(options.inputs.begin(), options.inputs.end(),
                                    [&](const NameValue& input) { return input.first == name; });
-    if (given) continue;
+    if (given || options.random) continue;
     std::string type = std::string(tensor.dtype) + "[";
     for (size_t axis = 0; axis < tensor.rank; axis++)
       type += (axis > 0 ? ", " : "") + std::string(tensor.shape_texts[axis]);
@@ -93,7 +94,8 @@ Status Session::checkNames(const RunOptions& options) const {
     help += (help.empty() ? "" : " ") + ("--input " + name + "=FILE.npy");
   }
   if (missing.empty()) return {};
-  return fail(Diag::MissingInput, "there is no file for input " + missing, "add " + help);
+  return fail(Diag::MissingInput, "there is no file for input " + missing,
+              "add " + help + ", or --random to run with inputs that are drawn");
 }
 
 Result<Session> Session::open(const RunOptions& options) {
@@ -112,7 +114,8 @@ Result<Session> Session::open(const RunOptions& options) {
   svod_instance_options make = {};
   make.pool = session.pool_.get();
   make.profile = options.profile || options.json || !options.trace.empty();
-  make.trace_events = options.trace.empty() ? 0 : size_t{1} << 16;
+  session.traceEvents_ = options.trace.empty() ? (make.profile != 0 ? size_t{1} << 12 : 0) : size_t{1} << 16;
+  make.trace_events = session.traceEvents_;
   const std::vector<svod_device_option> forDevices = deviceOptions(options);
   make.device_options = forDevices.data();
   make.device_option_count = forDevices.size();
@@ -121,6 +124,7 @@ Result<Session> Session::open(const RunOptions& options) {
   session.instance_.reset(instance);
   if (!options.loadState.empty()) SVOD_CHECK(loadStates(options.loadState, plan, instance));
   SVOD_CHECK(session.bindInputs(options));
+  if (options.random) SVOD_CHECK(session.drawInputs(options));
   SVOD_CHECK(session.bindOutputs());
   return session;
 }
@@ -132,19 +136,51 @@ Status Session::bindInputs(const RunOptions& options) {
     Status set = checked([&](svod_error* error) { return svod_set_variable(instance_.get(), index, number, error); });
     if (!set) return fail(withNextStep(std::move(set.error())));
   }
-  inputs_.reserve(options.inputs.size());
   for (const auto& [name, file] : options.inputs) {
     SVOD_TRY(const size_t index, find(SVOD_INPUT, name));
     svod_tensor tensor = {};
     svod_plan_tensor(plan_.get(), SVOD_INPUT, index, &tensor);
     SVOD_TRY(InputArray array, readInput(file, *elementTypeFromName(tensor.dtype)));
-    const InputArray& kept = inputs_.emplace_back(std::move(array));
-    const std::string dtype(nameOf(kept.dtype));
-    Status bound = checked([&](svod_error* error) {
-      return svod_bind_input(instance_.get(), index, dtype.c_str(), kept.shape.data(), kept.shape.size(),
-                             kept.data.data(), error);
+    if (Status bound = bind(index, std::move(array)); !bound)
+      return fail(std::move(bound.error()).withNote("it was read from '" + file + "'"));
+  }
+  return {};
+}
+
+Status Session::bind(size_t input, InputArray array) {
+  const InputArray& kept = inputs_.emplace_back(std::move(array));
+  const std::string dtype(nameOf(kept.dtype));
+  Status bound = checked([&](svod_error* error) {
+    return svod_bind_input(instance_.get(), input, dtype.c_str(), kept.shape.data(), kept.shape.size(),
+                           kept.data.data(), error);
+  });
+  if (!bound) return fail(withNextStep(std::move(bound.error())));
+  return {};
+}
+
+Status Session::drawInputs(const RunOptions& options) {
+  const auto named = [](const auto& list, const std::string& name) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& item) { return item.first == name; });
+  };
+  std::vector<std::string> given;
+  for (const auto& variable : options.variables) given.push_back(variable.first);
+  SVOD_CHECK(chooseLeastSizes(plan_.get(), instance_.get(), given));
+  svod_tensor tensor = {};
+  for (size_t i = 0; svod_plan_tensor(plan_.get(), SVOD_INPUT, i, &tensor) == 0; i++) {
+    if (named(options.inputs, tensor.name)) continue;
+    InputArray array;
+    array.dtype = *elementTypeFromName(tensor.dtype), array.shape.resize(tensor.rank);
+    uint64_t bytes = 0;
+    Status shaped = checked([&](svod_error* error) {
+      return svod_get_shape(instance_.get(), SVOD_INPUT, i, array.shape.data(), &bytes, error);
     });
-    if (!bound) return fail(withNextStep(std::move(bound.error())).withNote("it was read from '" + file + "'"));
+    if (!shaped) {
+      if (!options.variables.empty()) return fail(withNextStep(std::move(shaped.error())));
+      return fail(std::move(shaped.error()).withHelp("give sizes that fit each other, with --var NAME=VALUE"));
+    }
+    array.copied = randomElements(array.dtype, bytes, static_cast<uint64_t>(options.seed), i);
+    array.data = array.copied;
+    SVOD_CHECK(bind(i, std::move(array)));
   }
   return {};
 }

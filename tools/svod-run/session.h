@@ -1,5 +1,6 @@
 // One plan, loaded and bound to files: the C interface behind Result.
 #pragma once
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,8 @@ class Session {
   const svod_plan* plan() const { return plan_.get(); }
   const svod_instance* instance() const { return instance_.get(); }
   svod_instance* instance() { return instance_.get(); }
+  /// How many pieces of work a thread remembers (svod_trace_get).
+  size_t traceEvents() const { return traceEvents_; }
   std::vector<std::string> names(svod_kind kind) const;
   /// Of devices besides the host, for people: what they are, and what took time that it need not.
   std::vector<std::string> devices() const;
@@ -56,12 +59,16 @@ class Session {
   Result<size_t> find(svod_kind kind, const std::string& name) const;
   Status checkNames(const RunOptions& options) const;
   Status bindInputs(const RunOptions& options);
+  /// --random.
+  Status drawInputs(const RunOptions& options);
+  Status bind(size_t input, InputArray array);
   Status bindOutputs();
 
   std::unique_ptr<svod_plan, Freer> plan_;
   std::unique_ptr<svod_pool, Freer> pool_;
   std::unique_ptr<svod_instance, Freer> instance_;
-  std::vector<InputArray> inputs_;
+  size_t traceEvents_ = 0;
+  std::deque<InputArray> inputs_;  // bound, so they stay where they are
   std::vector<OutputArray> outputs_;
 };
 
