@@ -1,4 +1,5 @@
-# What `cmake --install` adds to programs, libraries and headers: find_package(svod), svod_add_plan, pkg-config and the examples.
+# What `cmake --install` adds to programs, libraries and headers: find_package(svod), svod_add_plan, pkg-config, the examples,
+# licenses and the list of changes.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -15,4 +16,24 @@ function(svod_install_package)
   file(RELATIVE_PATH SVOD_PREFIX_FROM_PC /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/svod-runtime.pc.in ${PROJECT_BINARY_DIR}/svod-runtime.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/svod-runtime.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+endfunction()
+
+# svod_install_notices(part ...): each Debian package has the licenses of svod and of what it contains, and the list of changes.
+function(svod_install_notices)
+  set(text "")
+  foreach(name LICENSE THIRD-PARTY.md)
+    file(READ ${PROJECT_SOURCE_DIR}/${name} part)
+    string(APPEND text "${part}\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name})
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/copyright CONTENT "@text@" @ONLY)
+  foreach(row IN LISTS SVOD_PACKAGES)
+    string(REPLACE "|" ";" row "${row}")
+    list(GET row 0 part)
+    list(GET row 1 name)
+    if(part IN_LIST ARGV)
+      install(FILES ${PROJECT_BINARY_DIR}/copyright ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${part})
+    endif()
+  endforeach()
 endfunction()

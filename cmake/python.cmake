@@ -7,11 +7,13 @@ function(svod_add_python)
   endif()
   set(place ${PROJECT_BINARY_DIR}/python)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/svod/*.py)
-  list(APPEND sources ${PROJECT_SOURCE_DIR}/python/svod_wheel.py ${PROJECT_SOURCE_DIR}/python/pyproject.toml)
+  list(APPEND sources ${PROJECT_SOURCE_DIR}/python/svod_wheel.py ${PROJECT_SOURCE_DIR}/python/pyproject.toml
+    ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/THIRD-PARTY.md)
   set(wheel ${place}/svod-${PROJECT_VERSION}-py3-none-linux_${CMAKE_SYSTEM_PROCESSOR}.whl)
   file(CONFIGURE OUTPUT ${place}/version CONTENT "${PROJECT_VERSION}\n")
   add_custom_command(OUTPUT ${wheel}
     COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/python ${place}
+    COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/THIRD-PARTY.md ${place}
     COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:svod_runtime_shared> ${place}/libsvod-runtime.so
     COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:svod_runtime_cuda_shared> ${place}/libsvod-cuda.so.0
     COMMAND ${CMAKE_STRIP} ${place}/libsvod-runtime.so ${place}/libsvod-cuda.so.0

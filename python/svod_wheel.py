@@ -11,11 +11,14 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LIBRARIES = ("libsvod-runtime.so", "libsvod-cuda.so.0")
+LICENSES = ("LICENSE", "THIRD-PARTY.md")  # beside the libraries
 METADATA = """Metadata-Version: 2.1
 Name: svod
 Version: {version}
 Summary: Plans of svod: compile a graph, load the plan, run it on arrays
 License: Apache-2.0
+License-File: LICENSE
+License-File: THIRD-PARTY.md
 Requires-Python: >=3.9
 Requires-Dist: numpy>=1.22
 """
@@ -28,6 +31,7 @@ def make(libraries, version, folder):
     info = f"svod-{version}.dist-info"
     files = {f"svod/{path.name}": path.read_bytes() for path in (HERE / "svod").iterdir() if path.suffix == ".py" or path.name == "py.typed"}
     files |= {f"svod/{name}": (Path(libraries) / name).read_bytes() for name in LIBRARIES}
+    files |= {f"{info}/licenses/{name}": (Path(libraries) / name).read_bytes() for name in LICENSES}
     files[f"{info}/METADATA"] = METADATA.format(version=version).encode()
     files[f"{info}/WHEEL"] = WHEEL.format(tag=tag).encode()
     lines = [f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}"

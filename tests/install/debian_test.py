@@ -28,6 +28,9 @@ class Debian(InstallTest):
                 part = self.folder / name
                 self.command("dpkg-deb", "--extract", deb, part)
                 paths = {p.relative_to(part) for p in part.rglob("*") if p.is_symlink() or not p.is_dir()}
+                notices = (part / f"usr/share/doc/{name}/copyright").read_text()
+                for words in ("Apache License", "LLVM Exceptions", "Jean-loup Gailly"):
+                    self.assertIn(words, notices)
                 for pattern in HOLDS[name]:
                     self.assertTrue(any(path.match(pattern) for path in paths), pattern)
                 for path in paths:

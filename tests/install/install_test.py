@@ -31,6 +31,7 @@ class Installed(InstallTest):
                           *(f"share/svod/{p.relative_to(ROOT)}" for p in (ROOT / "examples").rglob("*") if p.is_file()),
                           *(f"share/svod/toolchains/{p.name}" for p in (ROOT / "cmake/toolchains").iterdir()),
                           *(f"share/{form.format(name)}" for name in PROGRAMS for form in MANUALS),
+                          *(f"share/doc/{name}/{file}" for name in ("svod", "svod-runtime", "svod-dev", "svod-python") for file in ("copyright", "CHANGELOG.md")),
                           f"share/svod/svod-0.1.0-py3-none-linux_{platform.machine()}.whl"})
         for name in PROGRAMS:
             self.assertIn("0.1.0", self.command(self.prefix / "bin" / name, "--version"))
