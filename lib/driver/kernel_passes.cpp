@@ -15,6 +15,7 @@
 #include "lower/strided_loads.h"
 #include "lower/strided_stores.h"
 #include "lower/swizzle.h"
+#include "lower/tile_rests.h"
 #include "lower/warpgroup_sums.h"
 #include "lower/whole_sectors.h"
 #include "opts/replay.h"
@@ -63,6 +64,7 @@ Result<UOp> constantLayout(UOp root, PassContext& cx) {
   return spreadLoneFills(cx.graph, layOutConstants(cx.graph, root, job.caps.constants, job.layouts), job.caps);
 }
 
+Result<UOp> tileRests(UOp root, PassContext& cx) { return guarded(splitTileRests(cx.graph, root), cx); }
 Result<UOp> expandRanges(UOp root, PassContext& cx) {
   const Caps& caps = cx.data.get<KernelJob>().caps;
   return guarded(expand(cx.graph, root, caps.workgroups ? &caps.gpu : nullptr), cx);
@@ -106,6 +108,9 @@ constexpr Pass kKernelPasses[] = {
     // Knows the order of the loops now, and changes indices into weights before these are copied per lane.
     {"constant-layout", "constant operands in the order in which the loops read them", Stage::Kernel, Stage::Kernel,
      constantLayout, true},
+    // The tile is a range with all of its rows here, and what is computed for one of them stands there once.
+    {"tile-rests", "smaller tiles for what is left of an axis whose size only a run knows", Stage::Kernel,
+     Stage::Kernel, tileRests, true},
     // The last over ranges that stand for many values; from here on a value is a scalar or a vector.
     {"expand", "ranges to lanes and copies; reductions to accumulators; fills to local buffers", Stage::Kernel,
      Stage::Lowered, expandRanges},

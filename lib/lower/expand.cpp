@@ -127,6 +127,11 @@ class Expander {
   UOp storageFor(UOp base, const Assignment& point) {
     if (base.op() == Op::Prefetch)
       return g_.make(Op::Prefetch, base.dtype(), {storageFor(base.src(0), point)}, base.arg());
+    if (base.op() == Op::After) {
+      std::vector<UOp> src{storageFor(base.src(0), point)};
+      for (UOp before : base.src().subspan(1)) src.push_back(expandNode(before, point));
+      return g_.withSrc(base, src);
+    }
     return base.op() == Op::Fill ? localBuffer(base, point) : expandNode(base, point);
   }
 
@@ -164,7 +169,7 @@ class Expander {
     std::vector<UOp> stores, src;
     forEachAssignment(ranges, point, [&](const Assignment& fixed) {
       for (UOp store : body.op() == Op::Group ? body.src() : std::span<const UOp>(&body, 1))
-        stores.push_back(buildPlain(store, fixed));
+        stores.push_back(store.op() == Op::End ? expandEnd(store, fixed) : buildPlain(store, fixed));
     });
     src.push_back(stores.size() == 1 ? stores[0] : g_.make(Op::Group, DType::Void, stores));
     for (UOp r : ranges)

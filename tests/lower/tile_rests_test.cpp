@@ -1,0 +1,112 @@
+#include "lower/tile_rests.h"
+
+#include <catch2/catch.hpp>
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "opts/kernel_parts.h"
+#include "opts/opt_checks.h"
+
+using namespace svod;
+
+namespace {
+
+constexpr int64_t kColumns = 12, kTerms = 5;
+
+/// out[m,n] = bias[n] + sum over k of a[m,k] * b[k,n], and where asked for the largest a[m,k] beside it. Buffers end
+/// with the last row.
+UOp buildRows(Graph& g, UOp rows, bool hasMax) {
+  Builder b(g);
+  const auto param = [&](uint32_t slot, UOp size, UOp at) {
+    return g.indexInto(g.make(Op::Param, DType::F32, {size}, SlotArg{slot, Space::Global}), std::vector<UOp>{at});
+  };
+  const auto fixed = [&](uint32_t slot, int64_t size, UOp at) { return g.load(param(slot, b.i(size), at)); };
+  UOp r0 = b.loop(rows), r1 = b.loop(kColumns), k = b.loop(kTerms, AxisType::Reduce);
+  UOp a = g.load(param(1, b.mul(rows, b.i(kTerms)), b.add(b.mul(r0, b.i(kTerms)), k)));
+  UOp product = b.mul(a, fixed(2, kTerms * kColumns, b.add(b.mul(k, b.i(kColumns)), r1)));
+  UOp sum = b.add(fixed(3, kColumns, r1), b.reduce(Op::Add, product, {k}));
+  UOp at = b.add(b.mul(r0, b.i(kColumns)), r1), size = b.mul(rows, b.i(kColumns));
+  UOp body = b.store(param(0, size, at), sum);
+  if (hasMax) body = g.make(Op::Group, DType::Void, {body, b.store(param(4, size, at), b.reduce(Op::Max, a, {k}))});
+  return b.sink({b.end(body, {r0, r1})});
+}
+
+/// What a kernel of any stage stores for a number of rows.
+Buffers storedFor(UOp sink, int64_t rows) {
+  Buffers buffers;
+  for (int64_t size : {rows * kColumns, rows * kTerms, kTerms * kColumns, kColumns, rows * kColumns}) {
+    HostTensor t = HostTensor::zeros(DType::F32, {size});
+    for (int64_t i = 0; i < size; ++i)
+      t.set(i, Scalar::of(DType::F32, static_cast<double>((i * 7 + static_cast<int64_t>(buffers.size()) * 5) % 11)));
+    buffers.push_back(std::move(t));
+  }
+  const Status status = interpretKernel(sink, buffers, {{"rows", rows}});
+  if (!status) FAIL(toText(status.error()) << "\n" << toUopText(sink));
+  return buffers;
+}
+
+UOp withOpts(Graph& g, UOp sink, const std::string& opts) {
+  auto tuned = applyOpts(g, sink, *parseOpts(opts), cpuCaps());
+  if (!tuned) FAIL(opts << ": " << toText(tuned.error()));
+  return *tuned;
+}
+
+}  // namespace
+
+TEST_CASE("Rows on a free axis are right whatever is left of the last tile") {
+  for (bool hasMax : {false, true})
+    for (int64_t tile : {2, 3, 6, 8, 12})
+      for (const char* others :
+           {"", " vector(1,4)", " vector(1,4) upcast(1,3)", " order(1,0)", " tile(1,4) order(1,0,2)"}) {
+        const std::string opts = "upcast(0," + std::to_string(tile) + ")" + others;
+        INFO(opts);
+        Graph g;
+        UOp plain = buildRows(g, g.variable("rows", 1, 100), hasMax), tuned = withOpts(g, plain, opts);
+        UOp split = splitTileRests(g, tuned), loops = lowered(g, split);
+        REQUIRE(split != tuned);
+        for (auto [sink, stage] : {std::pair(split, Stage::Kernel), std::pair(loops, Stage::Lowered)}) {
+          const Status valid = verify(sink, stage);
+          CHECK((valid ? "" : toText(valid.error())) == "");
+        }
+        for (int64_t rows = 1; rows <= 2 * tile + 1; ++rows) {
+          INFO(rows << " rows");
+          const Buffers expected = storedFor(plain, rows);
+          CHECK(sameBuffers(expected, storedFor(split, rows), 0));
+          CHECK(sameBuffers(expected, storedFor(loops, rows), 0));
+        }
+      }
+}
+
+TEST_CASE("Rests of tiles inside of larger tiles are right") {
+  for (const char* opts : {"tile(0,12) upcast(1,4)", "tile(0,6) upcast(1,4)", "thread(0,4) upcast(1,3) vector(2,4)"}) {
+    INFO(opts);
+    Graph g;
+    UOp plain = buildRows(g, g.variable("rows", 0, 100), false), split = splitTileRests(g, withOpts(g, plain, opts));
+    UOp loops = lowered(g, split);
+    for (int64_t rows = 1; rows <= 25; ++rows) {
+      INFO(rows << " rows");
+      CHECK(sameBuffers(storedFor(plain, rows), storedFor(loops, rows), 0));
+    }
+  }
+}
+
+TEST_CASE("Smaller tiles together are little more code than the whole one") {
+  for (int64_t tile : {2, 3, 4, 6, 8, 12, 14, 16}) {
+    Graph g;
+    UOp tuned = withOpts(g, buildRows(g, g.variable("rows", 1, 100), false), "upcast(0," + std::to_string(tile) + ")");
+    const int rows = countOp(lowered(g, splitTileRests(g, tuned)), Op::Mul);
+    INFO("tile of " << tile << " rows");
+    CHECK(rows <= 2.4 * countOp(lowered(g, tuned), Op::Mul));
+  }
+}
+
+TEST_CASE("Axes of constant extent, and rows without sums, keep their one tile") {
+  Graph g;
+  UOp fixed = withOpts(g, buildRows(g, g.index(21), false), "upcast(0,8)");
+  CHECK(splitTileRests(g, fixed) == fixed);
+  Builder b(g);
+  UOp rows = g.variable("rows", 1, 9), r0 = b.loop(rows);
+  UOp copy = b.sink({b.end(b.store(b.at(0, DType::F32, {9}, {r0}), b.read(1, {9}, {r0})), {r0})});
+  copy = withOpts(g, copy, "upcast(0,4)");
+  CHECK(splitTileRests(g, copy) == copy);
+}
