@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "ir/dim_facts.h"
 #include "ir/evaluate.h"
+#include "ir/shape.h"
 #include "symbolic/symbolic.h"
 #include "tensor/kernel_builder.h"
 
@@ -30,22 +32,23 @@ class Reader {
     for (UOp d : shape)
       list.push_back(d.isConst(1)
                          ? g_.index(0)
-                         : g_.range(g_.index(d.constInt()), static_cast<uint32_t>(list.size()), AxisType::Loop));
+                         : g_.range(imported(d), static_cast<uint32_t>(list.size()), AxisType::Loop));
     return list;
   }
 
   /// One node down; false at the end.
   bool stepDown(Read& read) {
     if (read.node.op() == Op::Gather) return gather(read);
-    return isMovement(read.node.op()) && !read.node.src(0).hasSymbolicShape() && move(read);
+    return isMovement(read.node.op()) && move(read);
   }
 
-  UOp flat(const Read& read) { return flatten(g_, read.index, constants(read.node.shape())); }
+  UOp flat(const Read& read) { return flatten(g_, read.index, imported(read.node.shape())); }
 
  private:
-  IndexList constants(std::span<const UOp> dims) {
+  UOp imported(UOp dim) { return simplify(g_, builder_.memory().import(dim)); }
+  IndexList imported(std::span<const UOp> dims) {
     IndexList list;
-    for (UOp d : dims) list.push_back(g_.index(d.constInt()));
+    for (UOp d : dims) list.push_back(imported(d));
     return list;
   }
 
@@ -56,20 +59,19 @@ class Reader {
     if (node.op() != Op::Permute && node.op() != Op::Flip)
       for (UOp s : node.src().subspan(1))
         operands.push_back(s.dtype() == DType::Index ? builder_.memory().import(s) : UOp());
-    MovedIndex moved = moveIndex(g_, node, constants(node.src(0).shape()), operands, read.index);
+    MovedIndex moved = moveIndex(g_, node, imported(node.src(0).shape()), operands, read.index);
     read = {node.src(0), std::move(moved.index), both(read.gate, moved.gate)};
     return true;
   }
 
   bool gather(Read& read) {
     UOp data = read.node.src(0);
-    if (data.hasSymbolicShape()) return false;
     Read below{data, {}, read.gate};
     for (size_t axis = 0; axis < data.rank(); ++axis) {
       UOp source = read.node.src(1 + axis);
       if (!isPosition(source)) return false;
       UOp at = builder_.value(source, source.rank() == 0 ? IndexList{} : read.index, UOp());
-      DataIndex d = dataIndex(g_, simplify(g_, at), g_.index(data.dim(axis)));
+      DataIndex d = dataIndex(g_, simplify(g_, at), imported(data.shape()[axis]));
       below.index.push_back(d.value);
       below.gate = both(below.gate, d.inside);
     }
@@ -77,10 +79,11 @@ class Reader {
     return true;
   }
 
-  // Arithmetic on counters, nothing that is read.
+  // Arithmetic on counters and sizes, nothing that is read.
   static bool isPosition(UOp index) {
     return std::ranges::all_of(toposort(index), [](UOp n) {
-      return n.op() == Op::Const || n.op() == Op::Iota || isMovement(n.op()) || isElementwise(n.op());
+      return n.op() == Op::Const || n.op() == Op::Var || n.op() == Op::Iota || isMovement(n.op()) ||
+             isElementwise(n.op());
     });
   }
 
@@ -115,6 +118,7 @@ class Matcher3x3 {
 
  private:
   bool isTap(int32_t axis) const { return isReduced_[static_cast<size_t>(axis)] && extent(axis) == kTaps; }
+  UOp size(int32_t axis) const { return product_.shape()[static_cast<size_t>(axis)]; }
   int64_t extent(int32_t axis) const { return product_.dim(static_cast<size_t>(axis)); }
 
   bool matchData(UOp operand) {
@@ -138,8 +142,9 @@ class Matcher3x3 {
         int32_t a = axisOf(terms[0].base), b = axisOf(terms[1].base);
         if (isTap(a)) std::swap(a, b);
         if (isTap(a) || isReduced_[static_cast<size_t>(a)] || !isTap(b)) return false;
+        if (extent(a) < 0 || read.node.dim(dim) < 0) return false;
         windows.push_back({dim, a, b, -form.constant});
-      } else if (form.constant != 0 || (terms.empty() ? 1 : extent(axisOf(terms[0].base))) != read.node.dim(dim)) {
+      } else if (form.constant != 0 || !isWholeDim(terms, read.node.shape()[dim])) {
         return false;
       } else if (terms.size() == 1) {
         found_.axisOfDim[dim] = axisOf(terms[0].base);
@@ -148,6 +153,10 @@ class Matcher3x3 {
     if (windows.size() != 2) return false;
     found_.windows = {windows[0], windows[1]};
     return eachAxisOnce() && readsZerosOutside(read);
+  }
+
+  bool isWholeDim(std::span<const Term> terms, UOp dim) const {
+    return terms.empty() ? dim.isConst(1) : alwaysEqual(size(axisOf(terms[0].base)), dim);
   }
 
   bool eachAxisOnce() const {
@@ -215,6 +224,7 @@ class Matcher3x3 {
       const bool isOwnTap = std::ranges::find(found_.windows, axis, &ConvWindow::tap) != found_.windows.end();
       if (isOut && inWeights) return false;
       if (isOut || isOwnTap || extent(axis) == 1) continue;
+      if (!size(axis).isConst() && (inWeights || !inData || isReduced_[static_cast<size_t>(axis)])) return false;
       if (!inData && (!inWeights || isReduced_[static_cast<size_t>(axis)])) return false;
       (isReduced_[static_cast<size_t>(axis)] ? found_.channels
        : !inData                             ? found_.filters
@@ -240,7 +250,7 @@ std::optional<Convolution> convolutionOf(Model& model, UOp reduce) {
   const auto& arg = reduce.argAs<ReduceArg>();
   UOp product = reduce.src(0);
   auto isTap = [&](int32_t axis) { return product.dim(static_cast<size_t>(axis)) == kTaps; };
-  if (arg.op != Op::Add || product.hasSymbolicShape() || product.maxNumel() == 0) return std::nullopt;
+  if (arg.op != Op::Add || product.maxNumel() == 0) return std::nullopt;
   if (std::ranges::count_if(arg.axes, isTap) < 2) return std::nullopt;
   return Matcher3x3(model, reduce).match();
 }

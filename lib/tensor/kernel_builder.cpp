@@ -117,7 +117,8 @@ DataIndex dataIndex(Graph& g, UOp value, UOp extent) {
   UOp index = g.cast(value, DType::Index);
   UOp inside;
   if (index.bounds().min < 0) inside = g.alu(Op::Le, {g.index(0), index});
-  if (!extent.isConst() || index.bounds().max >= extent.constInt()) {
+  const bool isCounter = index.op() == Op::Range && index.src(0) == extent;  // of the axis itself
+  if (!isCounter && (!extent.isConst() || index.bounds().max >= extent.constInt())) {
     UOp below = g.alu(Op::Lt, {index, extent});
     inside = inside ? g.alu(Op::And, {inside, below}) : below;
   }

@@ -3,24 +3,19 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/shape.h"
 #include "tensor/small_transforms.h"
 
 namespace svod {
 
 namespace {
 
-std::vector<UOp> dims(Graph& g, std::span<const int64_t> extents) {
-  std::vector<UOp> list;
-  for (int64_t e : extents) list.push_back(g.index(e));
-  return list;
-}
-
 /// 0, 1, .. along one axis of `shape`.
-UOp counter(Graph& g, const std::vector<int64_t>& shape, size_t axis) {
-  std::vector<int64_t> thin(shape.size(), 1);
+UOp counter(Graph& g, const std::vector<UOp>& shape, size_t axis) {
+  std::vector<UOp> thin(shape.size(), g.index(1));
   thin[axis] = shape[axis];
-  UOp along = g.make(Op::Iota, DType::Index, {g.index(shape[axis])});
-  return g.expand(g.reshape(along, dims(g, thin)), dims(g, shape));
+  UOp along = g.make(Op::Iota, DType::Index, {shape[axis]});
+  return g.expand(g.reshape(along, thin), shape);
 }
 
 UOp gathered(Graph& g, UOp from, const std::vector<UOp>& at) {
@@ -48,7 +43,7 @@ TiledConvolution::TiledConvolution(Model& model, const Convolution& conv, const 
                                    std::set<uint32_t>& uncut)
     : model_(model), g_(*model.graph), conv_(conv), form_(form), reduce_(reduce), product_(reduce.src(0)),
       uncut_(uncut) {
-  for (size_t w = 0; w < 2; ++w) tiles_[w] = (dim(conv.windows[w].out) + form.tile - 1) / form.tile;
+  for (size_t w = 0; w < 2; ++w) tiles_[w] = (dim(conv.windows[w].out).constInt() + form.tile - 1) / form.tile;
 }
 
 UOp TiledConvolution::results(const TileBlock* block) {
@@ -69,13 +64,13 @@ size_t TiledConvolution::rowAxis() const {
 }
 
 UOp TiledConvolution::untiled(UOp tiles) {
-  Extents all, offsets, extents;
+  Values all, offsets, extents;
   for (int32_t axis : resultAxes()) {
     const size_t w = windowOf(axis);
-    all.push_back(w < 2 ? tiles_[w] * form_.tile : dim(axis));
-    offsets.push_back(0), extents.push_back(dim(axis));
+    all.push_back(w < 2 ? g_.index(tiles_[w] * form_.tile) : dim(axis));
+    offsets.push_back(g_.index(0)), extents.push_back(dim(axis));
   }
-  return g_.reshape(g_.shrink(g_.reshape(tiles, dims(g_, all)), dims(g_, offsets), dims(g_, extents)), reduce_.shape());
+  return g_.reshape(g_.shrink(g_.reshape(tiles, all), offsets, extents), reduce_.shape());
 }
 
 std::vector<UOp> TiledConvolution::tiledShape() const {
@@ -84,28 +79,28 @@ std::vector<UOp> TiledConvolution::tiledShape() const {
   const size_t rank = shape.size();
   for (size_t w = 0; w < 2; ++w) {
     const int32_t out = conv_.windows[w].out;
-    const bool isLast = axes[axes.size() - 2 + w] == out && shape[rank - 2 + w].isConst(dim(out));
-    if (!isLast || tiles_[w] * form_.tile != dim(out)) return {};
+    const bool isLast = axes[axes.size() - 2 + w] == out && shape[rank - 2 + w] == dim(out);
+    if (!isLast || !dim(out).isConst(tiles_[w] * form_.tile)) return {};
   }
   shape.resize(rank - 2);
   for (int64_t tiles : tiles_) shape.push_back(g_.index(tiles)), shape.push_back(g_.index(form_.tile));
   return shape;
 }
 
-int64_t TiledConvolution::count(std::span<const int32_t> axes) const {
-  int64_t n = 1;
-  for (int32_t axis : axes) n *= dim(axis);
-  return n;
+UOp TiledConvolution::count(std::span<const int32_t> axes) const {
+  Values extents;
+  for (int32_t axis : axes) extents.push_back(dim(axis));
+  return numel(g_, extents);
 }
 
 // Places, groups, batch and tiles, then `last`; position[axis] is where an axis of the product is.
-std::vector<int64_t> TiledConvolution::tileShape(std::span<const int32_t> last, std::vector<size_t>& position) const {
-  Extents shape{form_.points, form_.points};
+std::vector<UOp> TiledConvolution::tileShape(std::span<const int32_t> last, std::vector<size_t>& position) const {
+  Values shape{g_.index(form_.points), g_.index(form_.points)};
   position.assign(product_.rank(), 0);
   auto append = [&](std::span<const int32_t> axes) {
     for (int32_t axis : axes) {
       position[static_cast<size_t>(axis)] = shape.size();
-      shape.push_back(windowOf(axis) < 2 ? part_[windowOf(axis)] : dim(axis));
+      shape.push_back(windowOf(axis) < 2 ? g_.index(part_[windowOf(axis)]) : dim(axis));
     }
   };
   append(conv_.groups), append(conv_.batch);
@@ -119,7 +114,7 @@ std::vector<int32_t> TiledConvolution::resultAxes() const {
   std::vector<int32_t> axes;
   std::span<const int32_t> reduced = reduce_.argAs<ReduceArg>().axes;
   for (int32_t axis = 0; axis < static_cast<int32_t>(product_.rank()); ++axis)
-    if (std::ranges::find(reduced, axis) == reduced.end() && dim(axis) != 1) axes.push_back(axis);
+    if (std::ranges::find(reduced, axis) == reduced.end() && !dim(axis).isConst(1)) axes.push_back(axis);
   return axes;
 }
 
@@ -139,7 +134,7 @@ UOp TiledConvolution::asWhole(UOp value) {
 
 UOp TiledConvolution::transformedData() {
   std::vector<size_t> position;
-  const Extents shape = tileShape(conv_.channels, position);
+  const Values shape = tileShape(conv_.channels, position);
   Values at;
   for (int32_t axis : conv_.axisOfDim)
     at.push_back(axis < 0 ? g_.index(0) : counter(g_, shape, position[static_cast<size_t>(axis)]));
@@ -159,33 +154,34 @@ UOp TiledConvolution::transformedData() {
 
 // [place and group, batch and tile, filter].
 UOp TiledConvolution::products(UOp data) {
-  const int64_t k = form_.points * form_.points * count(conv_.groups), c = count(conv_.channels),
-                t = count(conv_.batch) * part_[0] * part_[1], m = count(conv_.filters);
-  const Extents all{k, t, m, c}, rows{k, t, 1, c}, columns{k, 1, m, c};
+  const UOp one = g_.index(1), k = mulDims(g_, g_.index(form_.points * form_.points), count(conv_.groups)),
+            c = count(conv_.channels), t = mulDims(g_, count(conv_.batch), g_.index(part_[0] * part_[1])),
+            m = count(conv_.filters);
+  const Values all{k, t, m, c}, rows{k, t, one, c}, columns{k, one, m, c};
   const int32_t turn[] = {0, 2, 1}, last = 3;
-  UOp a = g_.expand(g_.reshape(data, dims(g_, rows)), dims(g_, all));
+  UOp a = g_.expand(g_.reshape(data, rows), all);
   const ModelPort& plain = model_.ports[conv_.weights];
   const std::span<const float> taps{reinterpret_cast<const float*>(plain.data.data), plain.data.bytes / sizeof(float)};
   UOp weights =
-      constantFrom(model_, plain, transformedWeights(form_, conv_, product_, taps), dims(g_, Extents{k, c, m}));
-  UOp b = g_.expand(g_.reshape(g_.permute(weights, turn), dims(g_, columns)), dims(g_, all));
+      constantFrom(model_, plain, transformedWeights(form_, conv_, product_, taps), {k, c, m});
+  UOp b = g_.expand(g_.reshape(g_.permute(weights, turn), columns), all);
   return g_.reduce(Op::Add, g_.alu(Op::Mul, {a, b}), {&last, 1});
 }
 
 UOp TiledConvolution::transformedResults(UOp sums) {
   std::vector<size_t> position;
-  const Extents from = tileShape(conv_.filters, position);
-  UOp tiles = g_.reshape(sums, dims(g_, from));
-  Extents shape;
+  const Values from = tileShape(conv_.filters, position);
+  UOp tiles = g_.reshape(sums, from);
+  Values shape;
   std::vector<size_t> axisAt(from.size());  // by dim of `from`: the axis of the result
   std::array<size_t, 2> place{};
   for (int32_t axis : resultAxes()) {
     const size_t w = windowOf(axis);
     axisAt[position[static_cast<size_t>(axis)]] = shape.size();
-    shape.push_back(w < 2 ? part_[w] : dim(axis));
+    shape.push_back(w < 2 ? g_.index(part_[w]) : dim(axis));
     if (w == 2) continue;
     place[w] = shape.size();
-    shape.push_back(form_.tile);
+    shape.push_back(g_.index(form_.tile));
   }
   Values at{UOp(), UOp()};
   for (size_t d = 2; d < from.size(); ++d) at.push_back(counter(g_, shape, axisAt[d]));

@@ -34,11 +34,10 @@ class TiledConvolution {
 
  private:
   using Values = std::vector<UOp>;
-  using Extents = std::vector<int64_t>;
 
-  int64_t dim(int32_t axis) const { return product_.dim(static_cast<size_t>(axis)); }
-  int64_t count(std::span<const int32_t> axes) const;
-  Extents tileShape(std::span<const int32_t> last, std::vector<size_t>& position) const;
+  UOp dim(int32_t axis) const { return product_.shape()[static_cast<size_t>(axis)]; }
+  UOp count(std::span<const int32_t> axes) const;
+  Values tileShape(std::span<const int32_t> last, std::vector<size_t>& position) const;
   std::vector<int32_t> resultAxes() const;
   /// The number of the window along an axis of the product; 2 for none.
   size_t windowOf(int32_t axis) const;

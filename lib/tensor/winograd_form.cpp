@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "ir/likely.h"
 #include "tensor/parameters.h"
 
 namespace svod {
@@ -59,7 +60,8 @@ constexpr WinogradForm kForms[] = {
 
 double sizeOf(std::span<const int32_t> axes, UOp product) {
   double size = 1;
-  for (int32_t axis : axes) size *= static_cast<double>(product.dim(static_cast<size_t>(axis)));
+  for (int32_t axis : axes)
+    size *= static_cast<double>(std::max<int64_t>(1, likelySize(product.shape()[static_cast<size_t>(axis)])));
   return size;
 }
 

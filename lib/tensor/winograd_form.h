@@ -37,7 +37,8 @@ struct PricedPlan {
   double cost;
   bool isLoop = false;  // over rows of tiles, of the form before it
 };
-/// The plain sum, then each form with all rows at once and with the best number of them, where that is fewer.
+/// The plain sum, then each form with all rows at once and with the best number of them, where that is fewer. Prices
+/// are those of the likely sizes.
 std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product, const GraphMachine& machine);
 /// The position of the plan to take: of the least work, if it is worth more than its rounding.
 size_t cheapestPlan(std::span<const PricedPlan> plans);

@@ -7,6 +7,7 @@
 #include "common/model_text.h"
 #include "common/random_graph.h"
 #include "interp/interp.h"
+#include "ir/evaluate.h"
 #include "schedule/schedule.h"
 
 using namespace svod;
@@ -28,12 +29,15 @@ std::string conv(const std::string& x, const std::string& w, const std::string& 
   return "input x: f32" + x + "\nweight w: f32" + w + " = 1\noutput y = conv2d(x, w, " + attributes + ")\n";
 }
 
-/// Weights that are all different, and inputs.
-ModelBindings randomValues(Model& model) {
+/// Weights that are all different, and inputs; every variable is `n`.
+ModelBindings randomValues(Model& model, int64_t n) {
   ModelBindings bindings;
+  for (UOp v : model.variables) bindings.variables[std::string(v.argAs<VarArg>().name)] = n;
   for (ModelPort& port : model.ports) {
     std::vector<int64_t> dims;
-    for (UOp d : port.buffer.shape()) dims.push_back(d.constInt());
+    for (UOp d : port.buffer.shape())
+      dims.push_back(
+          evaluate(d, [&](UOp leaf) -> std::optional<Scalar> { return Scalar::ofInt(leaf.dtype(), n); })->asInt());
     auto values = std::make_shared<HostTensor>(randomTensor(DType::F32, dims, bindings.ports.size() + 1, false));
     if (port.kind == PortKind::Weight) port.data = {values->data.data(), values->data.size(), values};
     bindings.ports.push_back(port.kind == PortKind::Input ? *values : HostTensor{});
@@ -48,9 +52,9 @@ double largest(const HostTensor& t) {
 }
 
 /// The largest difference of the result, relative to its largest element.
-double errorOf(const std::string& text, const WinogradChoice& choose) {
+double errorOf(const std::string& text, const WinogradChoice& choose, int64_t n = 1) {
   Model model = modelOf(text);
-  ModelBindings bindings = randomValues(model);
+  ModelBindings bindings = randomValues(model, n);
   auto expected = interpret(model, bindings);
   REQUIRE(expected);
   UOp sink = useWinograd(model, model.sink, choose).sink;
@@ -81,6 +85,38 @@ TEST_CASE("convolutions of 3x3 taps at every place are rewritten, however they a
                   "output y = conv2d(permute(x, order=[0, 3, 1, 2]), permute(w, order=[3, 2, 0, 1]), padding=1)\n"));
 }
 
+TEST_CASE("the batch may have any size") {
+  const std::string head = "var n in [0, 9]\ninput x: f32[n, 4, 9, 7]\nweight w: f32[4, 4, 3, 3] = 1\n";
+  for (const char* rest : {"output y = conv2d(x, w, padding=1)\n",
+                           "weight v: f32[6, 2, 3, 3] = 1\noutput y = conv2d(x, v, groups=2)\n",
+                           "weight b: f32[4] = 1\noutput y = relu(conv2d(x, w, b, padding=1) + x)\n",
+                           "z = pad(x, before=[0, 0, 0, 0], after=[0, 0, 1, 3])\n"
+                           "output y = relu(conv2d(relu(conv2d(z, w, padding=1)), w)) * 2\n",
+                           "z = permute(reshape(x, shape=[n, 9, 7, 4]), order=[0, 3, 1, 2])\n"
+                           "output y = permute(conv2d(z, w, padding=1), order=[0, 2, 3, 1])\n",
+                           "z = reshape(x, shape=[2, n, 2, 9, 7])\nweight v: f32[3, 2, 3, 3] = 1\n"
+                           "output y = conv2d(reshape(z, shape=[2*n, 2, 9, 7]), v)\n"}) {
+    INFO(rest);
+    for (const WinogradChoice& form : kChoices) {
+      CHECK(isRewritten(head + rest, form));
+      for (int64_t n : {1, 2, 7}) CHECK(errorOf(head + rest, form, n) < kTolerance);
+    }
+  }
+}
+
+TEST_CASE("a choice for a free batch is that for its likely size") {
+  const auto launches = [](const std::string& batch) {
+    Model model = modelOf(batch + "weight w: f32[64, 64, 3, 3] = 1\noutput y = conv2d(x, w, padding=1)\n");
+    auto schedule = makeSchedule(model, {Numerics::Fast});
+    REQUIRE(schedule);
+    return std::pair(schedule->items.size(), schedule->loops.size());
+  };
+  for (const char* likely : {"1", "8"}) {
+    const std::string size = likely, image = ", 64, 56, 56]\n";
+    CHECK(launches("input x: f32[" + size + image) == launches("var n in [0, " + size + "]\ninput x: f32[n" + image));
+  }
+}
+
 TEST_CASE("everything else is left alone") {
   CHECK_FALSE(isRewritten(conv("[1, 4, 9, 9]", "[5, 4, 3, 3]", "stride=2")));
   CHECK_FALSE(isRewritten(conv("[1, 4, 9, 9]", "[5, 4, 3, 3]", "dilation=2")));
@@ -89,7 +125,9 @@ TEST_CASE("everything else is left alone") {
   CHECK_FALSE(isRewritten(conv("[1, 4, 9, 9]", "[5, 4, 3, 1]", "padding=0")));
   CHECK_FALSE(isRewritten("input x: f32[1, 4, 9, 9]\ninput w: f32[5, 4, 3, 3]\noutput y = conv2d(x, w)\n"));
   CHECK_FALSE(isRewritten("input x: f64[1, 4, 9, 9]\nweight w: f64[5, 4, 3, 3] = 1\noutput y = conv2d(x, w)\n"));
-  CHECK_FALSE(isRewritten("var n in [1, 4]\n" + conv("[n, 4, 9, 9]", "[5, 4, 3, 3]", "padding=1")));
+  CHECK_FALSE(
+      isRewritten("var n in [1, 4]\ninput x: f32[1, 4*n, 9, 9]\nweight w: f32[4, 4, 3, 3] = 1\n"
+                  "output y = conv2d(reshape(x, shape=[1, 4, n*9, 9]), w, padding=1)\n"));
   CHECK_FALSE(isRewritten("input x: f32[1, 4, 9]\nweight w: f32[5, 4, 3] = 1\noutput y = conv1d(x, w)\n"));
   CHECK_FALSE(isRewritten("input a: f32[8, 9]\nweight b: f32[9, 8] = 1\noutput y = matmul(a, b)\n"));
 }
