@@ -30,9 +30,8 @@ class Reader {
   IndexList counters(std::span<const UOp> shape) {
     IndexList list;
     for (UOp d : shape)
-      list.push_back(d.isConst(1)
-                         ? g_.index(0)
-                         : g_.range(imported(d), static_cast<uint32_t>(list.size()), AxisType::Loop));
+      list.push_back(d.isConst(1) ? g_.index(0)
+                                  : g_.range(imported(d), static_cast<uint32_t>(list.size()), AxisType::Loop));
     return list;
   }
 
@@ -40,6 +39,19 @@ class Reader {
   bool stepDown(Read& read) {
     if (read.node.op() == Op::Gather) return gather(read);
     return isMovement(read.node.op()) && move(read);
+  }
+
+  /// Whether the clauses say that the position `at`, a sum of counters, is one of a dim of any size.
+  bool isInside(std::span<const UOp> clauses, UOp at, UOp dim) {
+    const UOp ends[] = {distance(g_.alu(Op::Le, {g_.index(0), at})), distance(g_.alu(Op::Lt, {at, imported(dim)}))};
+    std::vector<UOp> said;
+    for (UOp clause : clauses) {
+      const UOp d = distance(clause);
+      if (!d || (std::ranges::find(ends, d) == std::end(ends) && !isNeverNegative(d))) return false;
+      said.push_back(d);
+    }
+    return std::ranges::all_of(
+        ends, [&](UOp d) { return d && (std::ranges::find(said, d) != said.end() || isNeverNegative(d)); });
   }
 
   UOp flat(const Read& read) { return flatten(g_, read.index, imported(read.node.shape())); }
@@ -85,6 +97,29 @@ class Reader {
       return n.op() == Op::Const || n.op() == Op::Var || n.op() == Op::Iota || isMovement(n.op()) ||
              isElementwise(n.op());
     });
+  }
+
+  // What is not negative where a comparison holds; null for another clause.
+  UOp distance(UOp clause) {
+    if (clause.op() != Op::Lt && clause.op() != Op::Le) return {};
+    Linear form = linearOf(clause.src(1));
+    form.add(linearOf(clause.src(0)), -1);
+    if (clause.op() == Op::Lt) form.add(-1);
+    return form.overflow ? UOp() : build(g_, form);
+  }
+
+  // In all iterations of its counters and for all sizes.
+  bool isNeverNegative(UOp distance) {
+    const Linear form = linearOf(distance);
+    UOp least = g_.index(form.constant);
+    for (const Term& t : form.terms) {
+      const bool isCounter = t.base.op() == Op::Range;
+      if (!isCounter && !t.base.ranges().empty()) return false;
+      if (isCounter && t.coef > 0) continue;
+      const UOp most = isCounter ? subDims(g_, t.base.src(0), g_.index(1)) : t.base;
+      least = addDims(g_, least, mulDims(g_, most, g_.index(t.coef)));
+    }
+    return lessEqualDims(g_.index(0), least) == Truth::Always;
   }
 
   UOp both(UOp a, UOp b) {
@@ -142,7 +177,6 @@ class Matcher3x3 {
         int32_t a = axisOf(terms[0].base), b = axisOf(terms[1].base);
         if (isTap(a)) std::swap(a, b);
         if (isTap(a) || isReduced_[static_cast<size_t>(a)] || !isTap(b)) return false;
-        if (extent(a) < 0 || read.node.dim(dim) < 0) return false;
         windows.push_back({dim, a, b, -form.constant});
       } else if (form.constant != 0 || !isWholeDim(terms, read.node.shape()[dim])) {
         return false;
@@ -168,7 +202,7 @@ class Matcher3x3 {
   }
 
   // The gate says for each window whether its position is one of the data, and nothing else.
-  bool readsZerosOutside(const Read& read) const {
+  bool readsZerosOutside(const Read& read) {
     std::vector<UOp> clauses = read.gate ? splitClauses(read.gate) : std::vector<UOp>{};
     size_t known = 0;
     for (const ConvWindow& w : found_.windows) {
@@ -177,7 +211,9 @@ class Matcher3x3 {
         if (std::ranges::all_of(clause.ranges(), [&](UOp r) { return axisOf(r) == w.out || axisOf(r) == w.tap; }))
           own.push_back(clause);
       known += own.size();
-      if (!isInside(own, w, read.node.dim(w.dim))) return false;
+      const UOp dim = read.node.shape()[w.dim];
+      const bool isFree = !dim.isConst() || !size(w.out).isConst();
+      if (isFree ? !reader_.isInside(own, read.index[w.dim], dim) : !isInside(own, w, dim.constInt())) return false;
     }
     return known == clauses.size();
   }

@@ -19,7 +19,7 @@ struct ConvWindow {
 
 /// sum(data * weights) over channels and taps, of f32. Axes are those of the product, by number; those of one element
 /// belong to no list. Each other axis of the result is in `groups` (read by both operands), `batch` (by the data),
-/// `filters` (by the weights) or a window's. Those of the batch may have any size, all others have a number.
+/// `filters` (by the weights) or a window's. Those of the batch and of windows may have any size, others have a number.
 struct Convolution {
   UOp data;
   std::vector<int32_t> axisOfDim;  // of the data: the axis that reads it, -1 for a dim of one element or under a window

@@ -45,9 +45,9 @@ UOp TileLoops::buffer(DType dtype, std::span<const UOp> dims) {
   return model_.ports[slot].buffer;
 }
 
-UOp TileLoops::close(const TileBlock& block, UOp part, size_t axis, int64_t all, const std::string& label) {
+UOp TileLoops::close(const TileBlock& block, UOp part, size_t axis, UOp all, const std::string& label) {
   std::vector<UOp> sizes(part.shape().begin(), part.shape().end()), dims = sizes, offsets(sizes.size(), g_.index(0));
-  dims[axis] = g_.index(all), offsets[axis] = block.first;
+  dims[axis] = all, offsets[axis] = block.first;
   UOp whole = buffer(part.dtype(), dims);
   UOp target = g_.shrink(g_.make(Op::After, whole.dtype(), {whole, block.counter}), offsets, sizes);
   UOp store = g_.make(Op::Store, DType::Void, {target, part});

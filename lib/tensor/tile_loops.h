@@ -15,7 +15,7 @@ class TileLoops {
   /// A loop over `all` rows, `rows` at a time; the last block may repeat some of the one before.
   TileBlock open(int64_t all, int64_t rows);
   /// All rows of `part`, that of a block, which lie along `axis`. `label` names the kernel.
-  UOp close(const TileBlock& block, UOp part, size_t axis, int64_t all, const std::string& label);
+  UOp close(const TileBlock& block, UOp part, size_t axis, UOp all, const std::string& label);
   /// `sink` with the loops in front of what needs them.
   UOp withLoops(UOp sink) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/dim_facts.h"
 #include "ir/shape.h"
 #include "tensor/small_transforms.h"
 
@@ -43,12 +44,13 @@ TiledConvolution::TiledConvolution(Model& model, const Convolution& conv, const 
                                    std::set<uint32_t>& uncut)
     : model_(model), g_(*model.graph), conv_(conv), form_(form), reduce_(reduce), product_(reduce.src(0)),
       uncut_(uncut) {
-  for (size_t w = 0; w < 2; ++w) tiles_[w] = (dim(conv.windows[w].out).constInt() + form.tile - 1) / form.tile;
+  for (size_t w = 0; w < 2; ++w)
+    tiles_[w] = floordivDims(g_, addDims(g_, dim(conv.windows[w].out), g_.index(form.tile - 1)), g_.index(form.tile));
 }
 
 UOp TiledConvolution::results(const TileBlock* block) {
   part_ = tiles_;
-  if (block != nullptr) part_[0] = block->rows, first_ = block->first;
+  if (block != nullptr) part_[0] = g_.index(block->rows), first_ = block->first;
   UOp data = g_.make(Op::Contiguous, DType::F32, {asWhole(transformedData())});
   uncut_.insert(data.id());
   return asWhole(transformedResults(g_.make(Op::Contiguous, DType::F32, {products(data)})));
@@ -67,7 +69,7 @@ UOp TiledConvolution::untiled(UOp tiles) {
   Values all, offsets, extents;
   for (int32_t axis : resultAxes()) {
     const size_t w = windowOf(axis);
-    all.push_back(w < 2 ? g_.index(tiles_[w] * form_.tile) : dim(axis));
+    all.push_back(w < 2 ? mulDims(g_, tiles_[w], g_.index(form_.tile)) : dim(axis));
     offsets.push_back(g_.index(0)), extents.push_back(dim(axis));
   }
   return g_.reshape(g_.shrink(g_.reshape(tiles, all), offsets, extents), reduce_.shape());
@@ -80,10 +82,10 @@ std::vector<UOp> TiledConvolution::tiledShape() const {
   for (size_t w = 0; w < 2; ++w) {
     const int32_t out = conv_.windows[w].out;
     const bool isLast = axes[axes.size() - 2 + w] == out && shape[rank - 2 + w] == dim(out);
-    if (!isLast || !dim(out).isConst(tiles_[w] * form_.tile)) return {};
+    if (!isLast || !alwaysEqual(mulDims(g_, tiles_[w], g_.index(form_.tile)), dim(out))) return {};
   }
   shape.resize(rank - 2);
-  for (int64_t tiles : tiles_) shape.push_back(g_.index(tiles)), shape.push_back(g_.index(form_.tile));
+  for (UOp tiles : tiles_) shape.push_back(tiles), shape.push_back(g_.index(form_.tile));
   return shape;
 }
 
@@ -100,7 +102,7 @@ std::vector<UOp> TiledConvolution::tileShape(std::span<const int32_t> last, std:
   auto append = [&](std::span<const int32_t> axes) {
     for (int32_t axis : axes) {
       position[static_cast<size_t>(axis)] = shape.size();
-      shape.push_back(windowOf(axis) < 2 ? g_.index(part_[windowOf(axis)]) : dim(axis));
+      shape.push_back(windowOf(axis) < 2 ? part_[windowOf(axis)] : dim(axis));
     }
   };
   append(conv_.groups), append(conv_.batch);
@@ -155,15 +157,14 @@ UOp TiledConvolution::transformedData() {
 // [place and group, batch and tile, filter].
 UOp TiledConvolution::products(UOp data) {
   const UOp one = g_.index(1), k = mulDims(g_, g_.index(form_.points * form_.points), count(conv_.groups)),
-            c = count(conv_.channels), t = mulDims(g_, count(conv_.batch), g_.index(part_[0] * part_[1])),
+            c = count(conv_.channels), t = mulDims(g_, count(conv_.batch), mulDims(g_, part_[0], part_[1])),
             m = count(conv_.filters);
   const Values all{k, t, m, c}, rows{k, t, one, c}, columns{k, one, m, c};
   const int32_t turn[] = {0, 2, 1}, last = 3;
   UOp a = g_.expand(g_.reshape(data, rows), all);
   const ModelPort& plain = model_.ports[conv_.weights];
   const std::span<const float> taps{reinterpret_cast<const float*>(plain.data.data), plain.data.bytes / sizeof(float)};
-  UOp weights =
-      constantFrom(model_, plain, transformedWeights(form_, conv_, product_, taps), {k, c, m});
+  UOp weights = constantFrom(model_, plain, transformedWeights(form_, conv_, product_, taps), {k, c, m});
   UOp b = g_.expand(g_.reshape(g_.permute(weights, turn), columns), all);
   return g_.reduce(Op::Add, g_.alu(Op::Mul, {a, b}), {&last, 1});
 }
@@ -178,7 +179,7 @@ UOp TiledConvolution::transformedResults(UOp sums) {
   for (int32_t axis : resultAxes()) {
     const size_t w = windowOf(axis);
     axisAt[position[static_cast<size_t>(axis)]] = shape.size();
-    shape.push_back(w < 2 ? g_.index(part_[w]) : dim(axis));
+    shape.push_back(w < 2 ? part_[w] : dim(axis));
     if (w == 2) continue;
     place[w] = shape.size();
     shape.push_back(g_.index(form_.tile));

@@ -20,7 +20,7 @@ class TiledConvolution {
   TiledConvolution(Model& model, const Convolution& conv, const WinogradForm& form, UOp reduce,
                    std::set<uint32_t>& uncut);
 
-  int64_t rows() const { return tiles_[0]; }  // of tiles
+  UOp rows() const { return tiles_[0]; }  // of tiles
   /// The results, tile by tile: the axes of the convolution with more than one element in their order, each axis of
   /// tiles with the places in a tile behind it. Not stored. Of all rows of tiles, or of a block of them.
   UOp results(const TileBlock* block = nullptr);
@@ -54,8 +54,8 @@ class TiledConvolution {
   const WinogradForm& form_;
   UOp reduce_, product_;
   std::set<uint32_t>& uncut_;
-  std::array<int64_t, 2> tiles_, part_;  // along each window: all, and of the block
-  UOp first_;                            // row of the block; null: of all
+  std::array<UOp, 2> tiles_, part_;  // along each window: all, and of the block
+  UOp first_;                        // row of the block; null: of all
 };
 
 }  // namespace svod

@@ -33,7 +33,7 @@ class WinogradRewriter {
     UOp tiles;
     std::optional<TileBlock> block;
     size_t rowAxis;
-    int64_t rows;  // all
+    UOp rows;  // all
     std::string label;
     int steps = 0;
   };
@@ -48,7 +48,8 @@ class WinogradRewriter {
     if (plan.form == nullptr) return same;
     TiledConvolution tiled(model_, *conv, *plan.form, same, result_.uncut);
     Open open{{}, {}, tiled.rowAxis(), tiled.rows(), labelOf(node, model_.ports[conv->weights].name)};
-    if (plan.rows < tiled.rows() && same.ranges().empty()) open.block = loops_.open(tiled.rows(), plan.rows);
+    if (tiled.rows().isConst() && plan.rows < tiled.rows().constInt() && same.ranges().empty())
+      open.block = loops_.open(tiled.rows().constInt(), plan.rows);
     open.tiles = tiled.results(open.block ? &*open.block : nullptr);
     std::vector<UOp> shape = tiled.tiledShape();
     if (shape.empty() || !continues(node)) return tiled.untiled(stored(open));
@@ -118,7 +119,7 @@ class WinogradRewriter {
   /// A value of the shape of results, in tiles of this shape.
   UOp inTiles(UOp value, const Open& open, std::vector<UOp> shape) {
     const std::vector<UOp> sizes = shape;
-    shape[open.rowAxis] = g_.index(open.rows);
+    shape[open.rowAxis] = open.rows;
     UOp tiles = g_.reshape(value, shape);
     if (!open.block) return tiles;
     std::vector<UOp> offsets(shape.size(), g_.index(0));

@@ -113,9 +113,10 @@ std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product, const 
   std::vector<PricedPlan> plans{{{}, "direct", directCost(size), false}};
   if (size.channels < kMinChannels || size.filters < kMinChannels) return plans;
   for (const WinogradForm& form : kForms) {
-    const int64_t all = tilesAlong(size.height, form), rows = bestRows(form, size);
+    const bool hasRows = product.shape()[static_cast<size_t>(conv.windows[0].out)].isConst();
+    const int64_t all = tilesAlong(size.height, form), rows = hasRows ? bestRows(form, size) : 0;
     const std::string name = "f" + std::to_string(form.tile);
-    plans.push_back({{&form, all}, name, costOf(form, size, all), false});
+    plans.push_back({{&form, hasRows ? all : INT64_MAX}, name, costOf(form, size, all), false});
     if (rows > 0)
       plans.push_back({{&form, rows}, name + ".rows" + std::to_string(rows), costOf(form, size, rows), true});
   }

@@ -37,8 +37,8 @@ struct PricedPlan {
   double cost;
   bool isLoop = false;  // over rows of tiles, of the form before it
 };
-/// The plain sum, then each form with all rows at once and with the best number of them, where that is fewer. Prices
-/// are those of the likely sizes.
+/// The plain sum, then each form with all rows at once and with the best number of them, where that is fewer and their
+/// number is known. Prices are those of the likely sizes.
 std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product, const GraphMachine& machine);
 /// The position of the plan to take: of the least work, if it is worth more than its rounding.
 size_t cheapestPlan(std::span<const PricedPlan> plans);

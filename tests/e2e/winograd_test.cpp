@@ -91,6 +91,17 @@ TEST_CASE("a batch of any size") {
   }
 }
 
+TEST_CASE("an image of any size") {
+  const std::string head = "var n in [1, 24]\nweight w: f32[64, 64, 3, 3] = 1\nweight b: f32[64] = 1\n";
+  for (int64_t n : {1, 2, 3, 7, 24}) {
+    check(head + "input x: f32[1, 64, n, n+3]\noutput y = relu(conv2d(x, w, b, padding=1) + x)\n", 1, 0, n);
+    check(head +
+              "input x: f32[1, 64, 4*n, 8]\noutput y = relu(conv2d(relu(conv2d(x, w, b, padding=1)), w, padding=1) + "
+              "x)\n",
+          1, 0, n);
+  }
+}
+
 TEST_CASE("a convolution in a loop") {
   check(
       "input x: f32[1, 64, 56, 56]\nweight w: f32[64, 64, 3, 3] = 0.1\ntemp h = x\n"
