@@ -59,12 +59,8 @@ constexpr NestStrategy kNestStrategies[] = {
      "operand",
      mayBlock, blockTallPanel},
     {"output-lanes",
-     "sums with lanes along an output loop: a register tile of rows and vectors with the least cycles per "
-     "result, from what one step loads, how many lines of the cache that touches, and computes; in matrix "
-     "products columns outside of rows (of images, too, where all rows stay in cache and the panels do "
-     "not), the panel packed when enough row tiles read it again, and the other operand as well where it "
-     "lies across its rows (`A^T B`) and does not stay in cache. Short sums, whose results take longer to "
-     "write than to compute, go along the lines of the result",
+     "sums with lanes along an output loop: the register tile with the least cycles per result, by loads, lines of "
+     "cache and arithmetic; in matrix products columns outside of rows, panels packed when row tiles read them again",
      hasOutputLanes, always<tileOutputLanes>},
 };
 

@@ -71,17 +71,13 @@ constexpr Strategy kPreparations[] = {
 
 constexpr Strategy kStrategies[] = {
     {"core-tiles",
-     "matrix products, and convolutions, on a GPU that has tensor cores for them: a workgroup shares copies of "
-     "both operands (`pack`, `spread`), swizzled and some steps ahead of the products where it can (`swizzle`, "
-     "`async`); four warps multiply together, in rows of 128 bytes, where the GPU has that and the tile fits; warps of "
-     "small results may share their terms (`group`); the tile is that with the fewest cycles by products, shared "
-     "memory, L2 and the lines that results touch, in whole waves; results go out through shared memory where that "
-     "takes fewer (`stash`)",
+     "matrix products and convolutions on tensor cores: a workgroup shares swizzled copies of both operands, some "
+     "steps ahead; the tile is that with the fewest cycles by products, shared memory, L2 and lines of results, in "
+     "whole waves",
      On::TensorCores, LoopOrder::Free, multipliesMatrices, multiplyWithCores},
     {"tensor-cores",
-     "sums of products on a GPU that has tensor cores for them: the core, and the axes for its tiles, that "
-     "need the least padding, with up to 5 x 5 tiles per warp and four warps per workgroup; other output "
-     "axes become the grid",
+     "sums of products on a GPU that has tensor cores for them: the core and the axes that need the least padding, up "
+     "to 5 x 5 tiles per warp, four warps per workgroup; other axes become the grid",
      On::TensorCores, LoopOrder::Any, nullptr, coresInGrid},
     {"lane-tiles", "products in such tiles where single threads multiply: register tiles, read in vectors of four",
      On::Gpu, LoopOrder::Free, multipliesMatrices, multiplyWithLanes},
@@ -90,9 +86,8 @@ constexpr Strategy kStrategies[] = {
      "(`group`) and computes the columns of the result (`local`) with the same threads",
      On::Gpu, LoopOrder::Free, holdsRows, holdRowsInGroups},
     {"row-groups",
-     "reductions along what is contiguous in memory, on a GPU: vectors, and neighbours that share a row and "
-     "exchange their sums (`group`); short rows several to a workgroup; the same threads write what depends on "
-     "the row. Not of a matrix that a vector is multiplied with, where that lies across its terms",
+     "reductions along contiguous memory, on a GPU: vectors, and neighbours that share a row and exchange sums "
+     "(`group`); short rows several to a workgroup. Not of a matrix times a vector whose terms lie across rows",
      On::Gpu, LoopOrder::Free, sweepsRows, reduceRows},
     {"own-sums",
      "sums of few terms of which several results read the same elements, as those of a scan, on a GPU: a thread has "
@@ -103,8 +98,8 @@ constexpr Strategy kStrategies[] = {
      "more of few columns",
      On::Gpu, LoopOrder::Free, sweepsColumns, reduceColumns},
     {"squares",
-     "transposes on a GPU: tiles whose rows are lines of 128 bytes in memory go through shared memory, read along one "
-     "axis and written along the other in pieces of 16 bytes; of 32 x 32 where they would be few",
+     "transposes on a GPU: tiles whose rows are lines of 128 bytes go through shared memory, read along one axis and "
+     "written along the other in pieces of 16 bytes; 32 x 32 where tiles would be few",
      On::Gpu, LoopOrder::Free, transposes, transposeInTiles},
     {"grid-streams",
      "results that do not depend on each other, and short sums, on a GPU: vectors of 16 bytes, neighbours a workgroup, "
@@ -118,11 +113,8 @@ constexpr Strategy kStrategies[] = {
     {"serial", "kernels with loops that must run in order: those stay as they are", On::Any, LoopOrder::Serial, nullptr,
      leaveLoops},
     {"direct-conv",
-     "convolutions, dilated or not, of 16 filters or more: what the windows read for some lines of the "
-     "result is copied once for all filters, padding included (`window`). How many lines, whether lanes go "
-     "on into the next line (`pitch`), and the register tile are those with the least cycles for products, "
-     "loads, the copy and reading the weights. Not where no copy fits half of the second level cache, or "
-     "windows that skip elements fill vectors badly",
+     "convolutions, dilated or not, of 16 filters or more: what windows read for some lines is copied once for all "
+     "filters (`window`). Lines, `pitch` and register tile have the least cycles. Not where no copy fits half of L2",
      On::Cpu, LoopOrder::Free, copiesWindows, slideOverCopy},
     {"filter-lanes",
      "the same copy, as many lines of it as fit half of the second level cache, with lanes along filters where weights "
@@ -133,25 +125,19 @@ constexpr Strategy kStrategies[] = {
      "axes merged the rest is a matrix product, whose loop nests are chosen below",
      On::Cpu, LoopOrder::Free, copiesWindows, multiplyPacked},
     {"attention",
-     "kernels that hold rows of a product: blocks of rows (`hold`), whole vectors of them, as many as leave "
-     "the least over in register tiles and fit the second level cache; sweeps run across rows, where "
-     "nothing is folded; a mask with a row of its own for every query is turned block by block, so that its "
-     "rows are neighbours, too (`pack`); where the rows and the matrix they are multiplied with do not fit "
-     "half of the second level cache, that product runs in blocks that fit the first (`kblock`)",
+     "kernels that hold rows of a product: blocks of rows (`hold`), whole vectors of them, which fill register tiles "
+     "best and fit the second level cache; sweeps run across rows, where nothing is folded",
      On::Cpu, LoopOrder::Free, holdsRows, blockRows},
     {"loop-nests",
-     "every kernel: after what is done for all *nests*, each loop nest gets lanes along the axis for which the "
-     "cost model counts the fewest instructions, an access that is not contiguous along it counting once "
-     "per lane, unless packed (`A B^T`); then each nest is chosen below",
+     "every kernel: each loop nest gets lanes along the axis with the fewest instructions by the cost model; an access "
+     "that is not contiguous counts once per lane, unless packed. Then each nest is chosen below",
      On::Cpu, LoopOrder::Free, nullptr, chooseNests},
 };
 
 constexpr Strategy kFinishes[] = {
     {"thread-tiles",
-     "thread axes until there are 64 tiles or four per worker, when the kernel takes 20 microseconds or "
-     "more; an axis along which a panel would be copied again for every tile only up to two tiles per "
-     "worker, one along which the copy of a convolution would be made again only while the workers have "
-     "unequal shares",
+     "thread axes until there are 64 tiles or four per worker, in kernels of 20 microseconds or more; fewer along axes "
+     "where each tile would copy a panel or the windows of a convolution again",
      On::Cpu, LoopOrder::Any, nullptr, always<splitForThreads>},
     {"non-temporal",
      "outputs larger than the last cache, of which a core can expect no more than a share, are written past "
@@ -162,9 +148,8 @@ constexpr Strategy kFinishes[] = {
      "where several loops sweep over a row, the next row in the one that computes most",
      On::Cpu, LoopOrder::Free, nullptr, always<prefetchOperands>},
     {"prefetch-copies",
-     "a copy (`window`, `pack`) that a block of results reads in runs too short for the hardware to look "
-     "ahead, and that does not fit half of the first level cache, is prefetched one step of its outermost "
-     "reduce loop ahead",
+     "a copy (`window`, `pack`) that does not fit half of L1, and is read in runs too short for the hardware to look "
+     "ahead, is prefetched one step of its outermost reduce loop ahead",
      On::Cpu, LoopOrder::Free, nullptr, always<prefetchCopies>},
 };
 
