@@ -24,7 +24,7 @@ int columnsOf(int file) {
 
 int outputColumns() {
   const int columns = columnsOf(STDOUT_FILENO);
-  return columns >= 40 ? columns : 120;
+  return columns >= 40 ? columns : 100;
 }
 
 constexpr std::string_view kError = "error", kWarning = "warning", kNote = "note";

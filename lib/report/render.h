@@ -8,7 +8,7 @@ namespace svod {
 
 struct TextStyle {
   bool color = false;  // terminal escapes for headings
-  int width = 120;     // columns; only the last column of a table is cut to fit, 0 never cuts
+  int width = 120;     // columns that tables fit into, 0 any: texts go on in further lines, names lose their middle
 };
 
 /// For people; tables are aligned, ends with a newline.

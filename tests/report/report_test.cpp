@@ -42,10 +42,37 @@ TEST_CASE("cells show units to people and numbers to machines") {
   CHECK(Cell(true).text() == "yes");
 }
 
-TEST_CASE("tables align numbers to the right and cut only the last column") {
+TEST_CASE("tables align numbers to the right, and their last column goes on in further lines") {
   Table table{"t", {{"n", "number", true}, {"w", "word"}}, {{7, "alpha beta gamma delta"}, {12345678, "b"}}};
-  CHECK(toText(table, {false, 24}) == "  number  word\n       7  alpha beta ...\n12345678  b\n");
+  CHECK(toText(table, {false, 30}) ==
+        "  number\n      word\n       7\n      alpha beta gamma delta\n12345678\n      b\n");
   CHECK(json::parse(toJson(table)) == json::parse(R"([{"n":7,"w":"alpha beta gamma delta"},{"n":12345678,"w":"b"}])"));
+}
+
+TEST_CASE("rows of tables fit into a line: texts go beneath, and names lose their middle") {
+  const Table table{"t",
+                    {{"name", "name"}, {"count", "count", true}, {"why", "why"}},
+                    {{"a_kernel_with_a_long_name_1f3c9a2b", 7, "a reason of several words, which needs two lines"}}};
+  CHECK(toText(table, {false, 90}) ==
+        "name                                count  why\n"
+        "a_kernel_with_a_long_name_1f3c9a2b      7  a reason of several words, which needs two\n"
+        "                                           lines\n");
+  CHECK(toText(table, {false, 50}) ==
+        "name                                count\n"
+        "      why\n"
+        "a_kernel_with_a_long_name_1f3c9a2b      7\n"
+        "      a reason of several words, which needs two\n"
+        "      lines\n");
+  for (size_t width : {40, 50, 60, 80, 100}) {
+    const std::string text = toText(table, {false, static_cast<int>(width)});
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = text.find('\n', at);
+      const std::string line = text.substr(at, end - at);
+      CHECK(std::ranges::count_if(line, [](unsigned char c) { return (c & 0xC0) != 0x80; }) <=
+            static_cast<std::ptrdiff_t>(std::max<size_t>(width, 46)));
+      at = end + 1;
+    }
+  }
 }
 
 TEST_CASE("a plan in short names its ports, kernels and memory") {

@@ -140,7 +140,7 @@ std::string randomText(const Session& session, const RunOptions& options) {
 
 /// Everything for people.
 std::string reportText(const Session& session, const RunOptions& options, const Timings& timings, bool written,
-                       const std::vector<Agreement>& agreements, const Dumps& dumps) {
+                       const std::vector<Agreement>& agreements, const Dumps& dumps, size_t columns) {
   const std::vector<double>& sorted = timings.seconds;
   std::string text;
   if (options.random) text += randomText(session, options);
@@ -154,7 +154,7 @@ std::string reportText(const Session& session, const RunOptions& options, const 
   if (options.profile) {
     constexpr const char* kTitles[] = {"kernel", "value", "layer"};
     text += profileText(profileRows(session.instance(), timings.names, &timings.rows),
-                        kTitles[static_cast<size_t>(options.profileBy)], gapRow(timings.gaps));
+                        kTitles[static_cast<size_t>(options.profileBy)], gapRow(timings.gaps), columns);
   }
   return text;
 }
@@ -192,7 +192,7 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
   SVOD_CHECK(console.print(
       options.json
           ? reportJson(session, timings, files, rows, dumps).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-          : reportText(session, options, timings, written, rows, dumps)));
+          : reportText(session, options, timings, written, rows, dumps, static_cast<size_t>(console.outputWidth()))));
   return statusOf(rows);
 }
 

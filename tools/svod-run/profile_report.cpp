@@ -14,6 +14,8 @@ namespace svod {
 
 namespace {
 
+constexpr size_t kCell = 11, kNarrowCell = 10;  // columns of a cell
+
 /// Units per nanosecond are giga-units per second. "-" when the plan has no estimate.
 std::string rateText(uint64_t units, uint64_t ns) {
   if (units == 0 || ns == 0) return "-";
@@ -110,7 +112,7 @@ std::vector<std::string> cellsOf(const ProfileRow& row, uint64_t totalNs) {
 }  // namespace
 
 std::string profileText(const std::vector<ProfileRow>& rows, const std::string& title,
-                        const std::optional<ProfileRow>& gap) {
+                        const std::optional<ProfileRow>& gap, size_t columns) {
   size_t width = title.size();
   uint64_t calls = 0, totalNs = gap ? gap->busyNs : 0;
   const bool manyRuns = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& row) { return !row.runNs.empty(); });
@@ -122,10 +124,13 @@ std::string profileText(const std::vector<ProfileRow>& rows, const std::string& 
   if (gap) width = std::max(width, gap->name.size());
   std::vector<std::string> titles = {"calls", "time", "share", "GB/s", "GFLOP/s"};
   if (manyRuns) titles.insert(titles.end(), {"best", "median", "mean"});
-  std::string text = tableLine(title, width, titles);
-  for (const ProfileRow& row : rows) text += tableLine(row.name, width, cellsOf(row, totalNs));
-  if (gap) text += tableLine(gap->name, width, cellsOf(*gap, totalNs));
-  return text + tableLine("total", width, {std::to_string(calls), durationText(static_cast<double>(totalNs) / 1e9)});
+  const size_t cell = columns > 0 && width + titles.size() * kCell > columns ? kNarrowCell : kCell;
+  width = nameWidth(width, titles.size(), columns, cell);
+  std::string text = tableLine(title, width, titles, cell);
+  for (const ProfileRow& row : rows) text += tableLine(row.name, width, cellsOf(row, totalNs), cell);
+  if (gap) text += tableLine(gap->name, width, cellsOf(*gap, totalNs), cell);
+  return text +
+         tableLine("total", width, {std::to_string(calls), durationText(static_cast<double>(totalNs) / 1e9)}, cell);
 }
 
 nlohmann::ordered_json profileJson(const std::vector<ProfileRow>& rows) {

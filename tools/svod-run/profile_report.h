@@ -47,8 +47,9 @@ std::optional<ProfileRow> gapRow(const RunGaps& gaps);
 
 /// `title`, calls, time, share, GB/s, GFLOP/s; of several runs also the best, the median and the mean of a run. Time is
 /// summed over threads; the rates use the time a call took. `gap` stands before the total, and takes part in it.
+/// `columns` of the terminal, or 0.
 std::string profileText(const std::vector<ProfileRow>& rows, const std::string& title,
-                        const std::optional<ProfileRow>& gap);
+                        const std::optional<ProfileRow>& gap, size_t columns);
 nlohmann::ordered_json profileJson(const std::vector<ProfileRow>& rows);
 
 /// In the trace event format that Perfetto and chrome://tracing read.

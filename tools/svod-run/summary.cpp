@@ -92,11 +92,22 @@ nlohmann::ordered_json summaryJson(const OutputArray& output) {
   return json;
 }
 
-std::string tableLine(const std::string& name, size_t width, const std::vector<std::string>& cells) {
-  const std::string shown = printable(name);
+std::string tableLine(const std::string& name, size_t width, const std::vector<std::string>& cells, size_t cellWidth) {
+  std::string shown = printable(name);
+  if (shown.size() > width && width > 8) {
+    const size_t tail = (width - 2) / 2;
+    shown = shown.substr(0, width - 2 - tail) + ".." + shown.substr(shown.size() - tail);
+  }
   std::string text = shown + std::string(width - std::min(width, shown.size()), ' ');
-  for (const std::string& cell : cells) text += std::string(cell.size() < 11 ? 11 - cell.size() : 1, ' ') + cell;
+  for (const std::string& cell : cells)
+    text += std::string(cell.size() < cellWidth ? cellWidth - cell.size() : 1, ' ') + cell;
   return text + "\n";
+}
+
+size_t nameWidth(size_t longest, size_t cells, size_t columns, size_t cellWidth) {
+  constexpr size_t kLeast = 20;
+  if (columns == 0) return longest;
+  return std::min(longest, std::max(kLeast, columns - std::min(columns, cells * cellWidth)));
 }
 
 std::string outputFileName(const std::string& name) {

@@ -14,8 +14,12 @@ size_t elementCount(const OutputArray& output);
 std::string summaryText(const OutputArray& output);
 nlohmann::ordered_json summaryJson(const OutputArray& output);
 
-/// A line of a table: the name in `width` columns, then the cells, right-aligned.
-std::string tableLine(const std::string& name, size_t width, const std::vector<std::string>& cells);
+/// A line of a table: the name in `width` columns, without its middle where it is longer, then the cells,
+/// right-aligned.
+std::string tableLine(const std::string& name, size_t width, const std::vector<std::string>& cells,
+                      size_t cellWidth = 11);
+/// How many columns of `columns` are left for names beside so many cells; all where `columns` is 0.
+size_t nameWidth(size_t longest, size_t cells, size_t columns, size_t cellWidth);
 
 /// The file name of an output: characters outside [A-Za-z0-9._-] become '_'.
 std::string outputFileName(const std::string& name);
