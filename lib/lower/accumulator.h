@@ -1,4 +1,4 @@
-// Reductions over loops as registers that are updated in every iteration.
+// Reductions over loops as accumulators: registers that are updated in every iteration.
 #pragma once
 #include <functional>
 #include <span>

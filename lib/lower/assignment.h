@@ -1,4 +1,4 @@
-// Ranges that expansion writes out, and the values it gives them.
+// Loop expansion: which ranges are unrolled or become vector lanes, and the values of their counters there.
 #pragma once
 #include <map>
 #include <span>

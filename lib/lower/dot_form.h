@@ -1,4 +1,4 @@
-// Which sums are dot products, as expansion sees them.
+// Dot product instructions (VNNI, vdpbf16ps, bfdot): which sums are theirs, as expansion sees them.
 #pragma once
 #include <optional>
 

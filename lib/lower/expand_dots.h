@@ -1,4 +1,4 @@
-// The terms of dot products: the factors of a term hold a group of elements for each lane of the results.
+// Operands of dot product instructions: each lane of the results holds a group of elements of a factor.
 #pragma once
 #include <functional>
 #include <map>

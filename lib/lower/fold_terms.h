@@ -1,4 +1,4 @@
-// What a reduction takes in each step, and the accumulator that takes it.
+// The body of a reduction loop: the term of each step, and the accumulator that takes it.
 #pragma once
 #include <span>
 

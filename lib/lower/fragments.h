@@ -1,4 +1,4 @@
-// What a lane loads of the factors of a tensor core.
+// Tensor core fragments: which elements of the operands a lane loads.
 #pragma once
 #include <functional>
 

@@ -1,4 +1,4 @@
-// Barriers that can be one.
+// Barrier elimination: barriers of the same loops that do not wait for each other become one.
 #pragma once
 #include "ir/graph.h"
 

@@ -1,4 +1,4 @@
-// Vectors of results that go on in the next line of their image, where lanes between two lines hold none.
+// Convolution stores across line ends: vectors of results go on in the next line, and lanes between two hold none.
 #pragma once
 #include "ir/graph.h"
 

@@ -1,4 +1,4 @@
-// Fragments of tensor cores that lie in local memory as matrices of 8 x 8 elements.
+// ldmatrix: tensor core fragments loaded from shared memory as matrices of 8 x 8 elements.
 #pragma once
 #include <optional>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Accesses of neighbours in memory as vectors, for GPUs: one access moves up to 16 bytes.
+// Vectorized memory access on GPUs: neighbouring loads and stores become one access of up to 16 bytes.
 #pragma once
 #include "ir/graph.h"
 

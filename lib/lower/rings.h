@@ -1,4 +1,4 @@
-// Copies to local memory that run ahead of the loop that reads them.
+// Software pipelining: multi-stage (cp.async, TMA) copies to shared memory, ahead of the loop that reads them.
 #pragma once
 #include "ir/graph.h"
 #include "machine/gpu.h"

@@ -1,4 +1,4 @@
-// Reductions whose terms the threads of a workgroup hold.
+// Workgroup reductions: terms that threads hold are folded by warp shuffles, and through shared memory between warps.
 #pragma once
 #include "ir/graph.h"
 

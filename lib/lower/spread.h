@@ -1,4 +1,4 @@
-// Copies that all threads of a workgroup make together.
+// Cooperative copies: all threads of a workgroup fill a shared-memory buffer together.
 #pragma once
 #include <span>
 

@@ -1,4 +1,4 @@
-// Loads whose lanes are not neighbours in memory, but near each other, as contiguous loads and shuffles.
+// Strided loads as contiguous loads and shuffles, where lanes are near each other in memory.
 #pragma once
 #include <cstdint>
 #include <optional>

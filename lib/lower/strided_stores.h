@@ -1,4 +1,4 @@
-// Stores whose lanes are not neighbours in memory, but those of each other, as contiguous stores of shuffles.
+// Interleaved stores as contiguous stores of shuffles, where the lanes of several are neighbours of each other.
 #pragma once
 #include "ir/graph.h"
 

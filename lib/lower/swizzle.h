@@ -1,4 +1,4 @@
-// Local buffers whose rows change the places of their pieces.
+// Shared-memory swizzle: 16-byte chunks change places by the XOR with their row, against bank conflicts.
 #pragma once
 #include "ir/graph.h"
 

@@ -1,4 +1,4 @@
-// Squares of elements in registers, transposed by a network of shuffles with two operands.
+// In-register transposition of squares of elements, by a network of shuffles with two operands.
 #pragma once
 #include <span>
 #include <vector>

@@ -1,4 +1,4 @@
-// Sums of products that warpgroups compute from local memory.
+// wgmma: sums of products that warpgroups compute from shared memory (sm_90a).
 #pragma once
 #include <functional>
 #include <span>

@@ -1,4 +1,4 @@
-// Stores by which the lanes of a warp fill half of each sector, as tensor cores leave their results.
+// Coalesced stores of tensor core results: the lanes of a warp exchange words until they fill half of each sector.
 #pragma once
 #include "ir/graph.h"
 

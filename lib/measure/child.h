@@ -1,4 +1,4 @@
-// Work in a process of its own: what it does to memory, time and itself costs nobody else anything.
+// Work in a child process: what it does to memory, time and itself costs nobody else anything.
 #pragma once
 #include <cstdint>
 #include <functional>

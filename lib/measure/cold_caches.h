@@ -1,4 +1,4 @@
-// Memory that no cache holds: how code runs that is called once in a while.
+// Cold caches: memory that no cache holds, to time code as it runs when it is called once in a while.
 #pragma once
 #include <cstddef>
 #include <span>

@@ -1,4 +1,4 @@
-// Memory whose neighbourhood nobody may touch.
+// Guard pages: a buffer between pages that nobody may touch, so that an access outside of it is a fault.
 #pragma once
 #include <cstddef>
 #include <cstdint>

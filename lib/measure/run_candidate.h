@@ -1,4 +1,4 @@
-// Running machine code that may do anything, in a process of its own.
+// Sandboxed runs: machine code that may do anything, in a process of its own.
 #pragma once
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Whether one of two things that run in turns is faster: as many pairs of times as it takes to know.
+// Sequential test: which of two things that run in turns is faster, by as many pairs of times as it takes to know.
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -1,4 +1,4 @@
-// Threads that share the tiles of a kernel, started once: they are warm when a run is timed.
+// A thread pool for the tiles of a kernel, started once: its threads are warm when a run is timed.
 #pragma once
 #include <atomic>
 #include <thread>

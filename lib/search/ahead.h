@@ -1,4 +1,4 @@
-// Candidates worth compiling where nothing can be measured.
+// Ahead-of-time candidates: what is worth compiling on a machine that cannot measure.
 #pragma once
 #include <vector>
 

@@ -1,4 +1,4 @@
-// One opt more each time, for the best lists of the last step: the search of the designs svod descends from.
+// Beam search: one opt more each time, for the best lists of the last step.
 #pragma once
 #include <cstdint>
 #include <functional>

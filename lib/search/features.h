@@ -1,4 +1,4 @@
-// What a kernel with its opts looks like to the correction of the cost model.
+// Features of a kernel with its opts, the input of the learned correction of the cost model.
 #pragma once
 #include <array>
 #include <cstdint>

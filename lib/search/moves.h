@@ -1,4 +1,4 @@
-// From lists of opts to others: one opt more, one less, other amounts, parts of two lists, several opts at once.
+// Neighbourhood moves: from lists of opts to others, by one opt more or less, other amounts, or parts of two lists.
 #pragma once
 #include <memory>
 #include <optional>

@@ -1,4 +1,4 @@
-// What a tuning log says of kernels that are like another one.
+// Transfer from similar kernels: what a tuning log says of kernels that are like another one.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// A graph that fails, cut down to what matters.
+// Test case reduction: a graph that fails, cut down to what matters.
 #pragma once
 #include <functional>
 

@@ -1,4 +1,4 @@
-// Cutting a graph file down to the few statements for which something is still wrong.
+// Delta debugging of graph files: cut down to the few statements for which something is still wrong.
 #pragma once
 #include <functional>
 #include <map>

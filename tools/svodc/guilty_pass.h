@@ -1,4 +1,4 @@
-// svodc compile --verify: which pass makes a plan wrong.
+// Bisection for svodc compile --verify: which pass makes a plan wrong.
 #pragma once
 #include "driver/compile.h"
 

@@ -1,4 +1,4 @@
-// What is needed to look at a failed pass again.
+// Crash reproducers: what is needed to look at a failed pass again.
 #pragma once
 #include "command.h"
 #include "driver/compile.h"

@@ -1,4 +1,4 @@
-// Words of the command line that stand in files: @FILE.
+// Response files: words of the command line that stand in files, @FILE.
 #pragma once
 #include <string>
 #include <vector>
