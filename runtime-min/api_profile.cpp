@@ -11,9 +11,13 @@ bool isListed(const Program& program, StepId step) { return program.steps[step].
 struct StepNames {
   const char *name, *kind;
 };
-StepNames namesOf(const Plan& plan, StepId step) {
+StepNames namesOf(const Instance& instance, StepId step) {
+  const Plan& plan = instance.loaded().plan();
   const auto& action = plan.steps[step].action;
-  if (const auto* launch = std::get_if<Launch>(&action)) return {plan.kernels[launch->kernel].name.c_str(), "kernel"};
+  if (const auto* own = std::get_if<Launch>(&action)) {
+    const Launch* const taken = instance.run().launched(step);
+    return {plan.kernels[(taken != nullptr ? taken : own)->kernel].name.c_str(), "kernel"};
+  }
   if (const auto* call = std::get_if<HostCall>(&action)) return {call->function.c_str(), "call"};
   return {"copy", "copy"};
 }
@@ -38,7 +42,7 @@ int svod_profile_get(const svod_instance* instance, size_t index, svod_profile_r
   const Profile& profile = instance->inner->run().profile();
   for (StepId step = 0; profile.on() && step < program.steps.size(); step++) {
     if (!isListed(program, step) || index-- > 0) continue;
-    const StepNames names = namesOf(instance->inner->loaded().plan(), step);
+    const StepNames names = namesOf(*instance->inner, step);
     const Profile::Calls& calls = profile.calls(step);
     *record = {names.name, names.kind, step, calls.count, profile.busy(step), calls.wall, calls.bytes, calls.flops};
     return 0;
@@ -63,7 +67,7 @@ int svod_trace_get(const svod_instance* instance, size_t index, svod_trace_event
   if (index >= profile.eventCount()) return 1;
   uint32_t worker = 0;
   const TraceEvent& event = profile.event(index, worker);
-  const StepNames names = namesOf(instance->inner->loaded().plan(), event.step);
+  const StepNames names = namesOf(*instance->inner, event.step);
   *out = {names.name, names.kind, event.step, worker, event.start, event.end, event.tileBegin, event.tileEnd};
   return 0;
 }

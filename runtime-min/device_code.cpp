@@ -40,22 +40,30 @@ Result<const void*> loadOn(Device& device, const LoadedPlan& loaded, const Kerne
 
 }  // namespace
 
-Result<std::vector<const void*>> loadKernels(const LoadedPlan& loaded, std::span<Device* const> devices) {
+Result<LoadedKernels> loadKernels(const LoadedPlan& loaded, std::span<Device* const> devices) {
   const Plan& plan = loaded.plan();
-  std::vector<const void*> bySteps;
+  LoadedKernels kernels;
   std::map<std::pair<DeviceId, KernelId>, const void*> known;
+  const auto load = [&](const Launch& launch, DeviceId device) -> Result<const void*> {
+    const auto [at, isNew] = known.try_emplace({device, launch.kernel}, nullptr);
+    if (isNew) {
+      SVOD_TRY(at->second, loadOn(*devices[device], loaded, plan.kernels[launch.kernel]));
+    }
+    return at->second;
+  };
   for (StepId step = 0; step < plan.steps.size(); step++) {
     const auto* launch = std::get_if<Launch>(&plan.steps[step].action);
     if (launch == nullptr || !plan.kernels[launch->kernel].grid) continue;
     const DeviceId device = deviceOf(plan, *launch);
-    const auto [at, isNew] = known.try_emplace({device, launch->kernel}, nullptr);
-    if (isNew) {
-      SVOD_TRY(at->second, loadOn(*devices[device], loaded, plan.kernels[launch->kernel]));
+    kernels.own.resize(plan.steps.size(), nullptr);
+    kernels.cases.resize(loaded.program().cases.size(), nullptr);
+    SVOD_TRY(kernels.own[step], load(*launch, device));
+    uint32_t at = loaded.program().steps[step].cases.begin;
+    for (const LaunchCase& one : launch->cases) {
+      SVOD_TRY(kernels.cases[at++], load(one.launch, device));
     }
-    bySteps.resize(plan.steps.size(), nullptr);
-    bySteps[step] = at->second;
   }
-  return bySteps;
+  return kernels;
 }
 
 }  // namespace svod

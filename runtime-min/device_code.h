@@ -12,7 +12,12 @@ namespace svod {
 /// is of another kind; Unsupported for memory that a device would share with the host.
 Status checkDevices(const Plan& plan, std::span<Device* const> devices);
 
-/// What the devices loaded of kernels with a grid, by StepId; empty where the plan has none. After checkDevices.
-Result<std::vector<const void*>> loadKernels(const LoadedPlan& loaded, std::span<Device* const> devices);
+/// What devices loaded of kernels with a grid, and null for others; both are empty where the plan has none.
+struct LoadedKernels {
+  std::vector<const void*> own;    // by StepId
+  std::vector<const void*> cases;  // by Program::cases
+};
+/// After checkDevices.
+Result<LoadedKernels> loadKernels(const LoadedPlan& loaded, std::span<Device* const> devices);
 
 }  // namespace svod

@@ -52,7 +52,12 @@ Status DeviceMemory::placeConstants() {
   places_.assign(plan.devices.size() * plan.constants.size(), kNowhere);
   std::vector<uint64_t> sizes(plan.devices.size(), 0);
   for (StepId step = 0; step < plan.steps.size(); step++)
-    if (const auto* launch = std::get_if<Launch>(&plan.steps[step].action)) findConstants(step, *launch, sizes);
+    if (const auto* launch = std::get_if<Launch>(&plan.steps[step].action)) {
+      const ProgramStep& own = loaded_->program().steps[step];
+      findConstants(own.args.begin, *launch, sizes);
+      for (uint32_t i = 0; i < launch->cases.size(); i++)
+        findConstants(loaded_->program().cases[own.cases.begin + i].args.begin, launch->cases[i].launch, sizes);
+    }
   weights_.assign(plan.devices.size(), nullptr);
   for (DeviceId id = 1; id < plan.devices.size(); id++) {
     if (sizes[id] == 0) continue;
@@ -68,7 +73,7 @@ Status DeviceMemory::placeConstants() {
   return {};
 }
 
-void DeviceMemory::findConstants(StepId step, const Launch& launch, std::vector<uint64_t>& sizes) {
+void DeviceMemory::findConstants(uint32_t firstSlot, const Launch& launch, std::vector<uint64_t>& sizes) {
   const Plan& plan = loaded_->plan();
   DeviceId device = 0;
   for (BufferId id : launch.buffers) device = std::max(device, deviceOf(plan, id).value_or(0));
@@ -78,8 +83,7 @@ void DeviceMemory::findConstants(StepId step, const Launch& launch, std::vector<
     const bool isView = buffer.place == Place::View;
     const BufferDesc& base = isView ? plan.buffers[buffer.base] : buffer;
     if (base.place != Place::Constant) continue;
-    readers_.push_back(
-        {loaded_->program().steps[step].args.begin + i, device, base.constant, isView ? buffer.offset : 0});
+    readers_.push_back({firstSlot + i, device, base.constant, isView ? buffer.offset : 0});
     const uint64_t bytes = plan.constants[base.constant].bytes;
     uint64_t& at = place(device, base.constant);
     if (bytes == 0 || at != kNowhere) continue;

@@ -49,7 +49,7 @@ class DeviceMemory {
   Result<void*> take(Device* device, uint64_t bytes);
   Status finish(DeviceId device, const std::optional<Device::Failure>& failed, const std::string& what);
   Status placeConstants();
-  void findConstants(StepId step, const Launch& launch, std::vector<uint64_t>& sizes);
+  void findConstants(uint32_t firstSlot, const Launch& launch, std::vector<uint64_t>& sizes);
 
   const LoadedPlan* loaded_ = nullptr;
   std::vector<Device*> devices_;

@@ -86,7 +86,10 @@ Status LoadedPlan::readManifest(std::string_view text, const std::string& name, 
   if (!plan_.variants.empty()) manifest_ = text;
   isUsed_.resize(plan_.kernels.size());
   for (const Step& step : plan_.steps)
-    if (const auto* launch = std::get_if<Launch>(&step.action)) isUsed_[launch->kernel] = 1;
+    if (const auto* launch = std::get_if<Launch>(&step.action)) {
+      isUsed_[launch->kernel] = 1;
+      for (const LaunchCase& one : launch->cases) isUsed_[one.launch.kernel] = 1;
+    }
   names_ = svod::variableNames(plan_);
   files_.resize(plan_.files.size());
   libraries_.resize(plan_.files.size(), nullptr);
@@ -150,8 +153,13 @@ Status LoadedPlan::finish(const svod_function_table* table) {
     SVOD_TRY(function, functionOf(kernel, table));
   }
   program_ = Program(plan_, functions);
-  for (StepId step = 0; whole_ != nullptr && step < program_.steps.size(); step++)
-    program_.steps[step].function = whole_->program_.steps[step].function;
+  for (StepId step = 0; whole_ != nullptr && step < program_.steps.size(); step++) {
+    const ProgramStep& whole = whole_->program_.steps[step];
+    program_.steps[step].function = whole.function;
+    const Range cases = program_.steps[step].cases;
+    for (uint32_t i = 0; whole.function != nullptr && i < cases.size(); i++)  // as many: those of the host are the same
+      program_.cases[cases.begin + i].function = whole_->program_.cases[whole.cases.begin + i].function;
+  }
   describe();
   return {};
 }
@@ -280,8 +288,11 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::forDevices(std::shared_ptr
 Program LoadedPlan::programFor(std::span<const uint32_t> queues) const {
   std::vector<KernelFunction> functions(plan_.kernels.size(), nullptr);
   for (StepId step = 0; step < plan_.steps.size(); step++)
-    if (const auto* launch = std::get_if<Launch>(&plan_.steps[step].action))
+    if (const auto* launch = std::get_if<Launch>(&plan_.steps[step].action)) {
       functions[launch->kernel] = program_.steps[step].function;
+      uint32_t at = program_.steps[step].cases.begin;
+      for (const LaunchCase& one : launch->cases) functions[one.launch.kernel] = program_.cases[at++].function;
+    }
   return Program(plan_, functions, queues);
 }
 

@@ -20,7 +20,10 @@ bool usesLoopVariable(const Plan& plan, const std::vector<Expr>& exprs) {
 }
 
 bool isDynamic(const Plan& plan, const Step& step) {
-  if (const auto* launch = std::get_if<Launch>(&step.action)) return usesLoopVariable(plan, launch->values);
+  if (const auto* launch = std::get_if<Launch>(&step.action))
+    return usesLoopVariable(plan, launch->values) || std::ranges::any_of(launch->cases, [&](const LaunchCase& one) {
+             return usesLoopVariable(plan, one.launch.values);
+           });
   if (const auto* call = std::get_if<HostCall>(&step.action))
     return usesLoopVariable(plan, call->values) ||
            std::any_of(call->args.begin(), call->args.end(),
@@ -59,6 +62,13 @@ void Program::fillSteps(const Plan& plan, std::span<const KernelFunction> functi
     argBuffers.insert(argBuffers.end(), buffers.begin(), buffers.end());
     return range;
   };
+  const auto called = [&](const Launch& launch) {
+    ProgramLaunch call = {functions[launch.kernel], slots(launch.buffers), {}};
+    call.values = {valueCount, valueCount + static_cast<uint32_t>(launch.values.size())};
+    valueCount = call.values.end;
+    scratchBytes = std::max(scratchBytes, plan.kernels[launch.kernel].scratchBytes);
+    return call;
+  };
   std::vector<std::pair<uint32_t, StepId>> open = {{0, StepId(plan.steps.size())}};  // scope, end
   for (StepId id = 0; id < plan.steps.size(); id++) {
     while (open.size() > 1 && id == open.back().second) open.pop_back();
@@ -69,11 +79,11 @@ void Program::fillSteps(const Plan& plan, std::span<const KernelFunction> functi
     step.dynamic = isDynamic(plan, from);
     if (step.dynamic) scopes[step.scope].dynamic.push_back(id);
     if (const auto* launch = std::get_if<Launch>(&from.action)) {
-      step.function = functions[launch->kernel];
-      step.args = slots(launch->buffers);
-      step.values = {valueCount, valueCount + static_cast<uint32_t>(launch->values.size())};
-      valueCount = step.values.end;
-      scratchBytes = std::max(scratchBytes, plan.kernels[launch->kernel].scratchBytes);
+      const ProgramLaunch own = called(*launch);
+      step.function = own.function, step.args = own.args, step.values = own.values;
+      step.cases.begin = static_cast<uint32_t>(cases.size());
+      for (const LaunchCase& one : launch->cases) cases.push_back(called(one.launch));
+      step.cases.end = static_cast<uint32_t>(cases.size());
     } else if (const auto* copy = std::get_if<Copy>(&from.action)) {
       step.kind = StepKind::Copy;
       step.args = slots({copy->dst, copy->src});

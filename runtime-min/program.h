@@ -21,11 +21,18 @@ struct Range {
 
 constexpr uint32_t kNoSegment = UINT32_MAX;
 
+/// A kernel with the slots of its arguments in an instance.
+struct ProgramLaunch {
+  KernelFunction function = nullptr;
+  Range args, values;
+};
+
 struct ProgramStep {
   StepKind kind = StepKind::Launch;
   KernelFunction function = nullptr;  // Launch
   Range args;                         // argument slots of an instance; Program::argBuffers names their buffers
   Range values;                       // value slots of an instance (Launch)
+  Range cases;                        // in Program::cases, in the order of the plan (Launch)
   Range successors;                   // in Program::successors, least urgent first
   uint32_t depCount = 0;
   bool dynamic = false;           // its values depend on a loop variable
@@ -61,6 +68,7 @@ struct Program {
   std::vector<ProgramScope> scopes;
   std::vector<ProgramSegment> segments;
   std::vector<StepId> successors;
+  std::vector<ProgramLaunch> cases;
   std::vector<BufferId> argBuffers;  // by argument slot
   uint32_t valueCount = 0;
   std::vector<std::string> hostFunctions;  // distinct names, in order of first use

@@ -36,9 +36,31 @@ uint32_t Run::tasksFor(const Work& work) const {
   return static_cast<uint32_t>(std::clamp<uint64_t>(nanoseconds(work.flops, work.bytes) / kTaskNs, 1, most));
 }
 
-Status Run::evaluateLaunch(StepId step, const Launch& launch) {
+/// The first case that holds. Sizes of the run are known, counters of loops are not.
+Status Run::choose(StepId id, const Launch& launch) {
+  const ProgramStep& step = program_.steps[id];
+  const LoadedKernels& loaded = config_.loaded;
+  chosen_[id] = {&launch, {step.function, step.args, step.values}, loaded.own.empty() ? nullptr : loaded.own[id], 0};
+  for (uint32_t i = 0; i < launch.cases.size(); i++) {
+    bool holds = true;
+    for (const SizeRange& range : launch.cases[i].when) {
+      const std::optional<int64_t> size = range.size.tryEvaluate(variables_);
+      if (!size) return svod::fail(range.size.evaluate(variables_, loaded_.variableNames()).error());
+      holds = holds && *size >= range.min && *size <= range.max;
+    }
+    if (!holds) continue;
+    const uint32_t at = step.cases.begin + i;
+    chosen_[id] = {&launch.cases[i].launch, program_.cases[at], loaded.own.empty() ? nullptr : loaded.cases[at], i + 1};
+    break;
+  }
+  return {};
+}
+
+Status Run::evaluateLaunch(StepId step) {
+  const Launch& launch = *chosen_[step].launch;
+  const ProgramLaunch& call = chosen_[step].call;
   const KernelDesc& kernel = loaded_.plan().kernels[launch.kernel];
-  const std::span<int64_t> values(values_.data() + program_.steps[step].values.begin, launch.values.size());
+  const std::span<int64_t> values(values_.data() + call.values.begin, launch.values.size());
   for (size_t i = 0; i < values.size(); i++) {
     if (const std::optional<int64_t> value = launch.values[i].tryEvaluate(variables_))
       values[i] = *value;
@@ -54,8 +76,7 @@ Status Run::evaluateLaunch(StepId step, const Launch& launch) {
   work_[step] = {*tiles, 1, estimate(kernel.flops, values), estimate(kernel.bytes, values)};
   if (devices_.isOnDevice(step)) return {};
   work_[step].tasks = tasksFor(work_[step]);
-  hostLaunches_[step] = {program_.steps[step].function, args_.data() + program_.steps[step].args.begin, values.data(),
-                         *tiles};
+  hostLaunches_[step] = {call.function, args_.data() + call.args.begin, values.data(), *tiles};
   return {};
 }
 
@@ -72,12 +93,13 @@ Status Run::evaluateGrid(StepId step, const KernelDesc& kernel, std::span<const 
     isEmpty = isEmpty || *groups == 0;
   }
   work_[step] = {isEmpty ? 0 : 1, 1, estimate(kernel.flops, values), estimate(kernel.bytes, values)};
-  return kernel.grid->tensorMaps.empty() ? Status() : evaluateTensorMaps(step, kernel, values);
+  maps_[step].resize(kernel.grid->tensorMaps.size());
+  return evaluateTensorMaps(step, kernel, values);
 }
 
 Status Run::evaluate(StepId id) {
   const auto& action = loaded_.plan().steps[id].action;
-  if (const auto* launch = std::get_if<Launch>(&action)) return evaluateLaunch(id, *launch);
+  if (std::holds_alternative<Launch>(action)) return evaluateLaunch(id);
   if (const auto* copy = std::get_if<Copy>(&action)) return evaluateCopy(id, *copy);
   return std::holds_alternative<HostCall>(action) ? evaluateCall(id) : Status();
 }
@@ -117,6 +139,8 @@ Status Run::prepare(std::span<const int64_t> variables, std::span<void* const> p
   uint64_t total = 0;
   bool shared = false;
   for (StepId step = 0; step < program_.steps.size(); step++) {
+    if (const auto* launch = std::get_if<Launch>(&loaded_.plan().steps[step].action))
+      if (chosen_[step].launch == nullptr || !launch->cases.empty()) SVOD_CHECK(choose(step, *launch));
     if (!program_.steps[step].dynamic) SVOD_CHECK(evaluate(step));
     if (devices_.isOnDevice(step)) continue;
     total += nanoseconds(work_[step].flops, work_[step].bytes);
@@ -160,7 +184,8 @@ Status Run::perform(StepId id, uint32_t worker, int64_t tileBegin, int64_t tileE
   const ProgramStep& step = program_.steps[id];
   void* const* args = args_.data() + step.args.begin;
   if (step.kind == StepKind::Launch) {
-    step.function(args, values_.data() + step.values.begin, tileBegin, tileEnd, workers_[worker].scratch.data());
+    const HostLaunch& launch = hostLaunches_[id];
+    launch.function(launch.args, launch.values, tileBegin, tileEnd, workers_[worker].scratch.data());
   } else if (step.kind == StepKind::Copy) {
     const int64_t bytes = static_cast<int64_t>(work_[id].bytes / 2), begin = tileBegin * kCopyTile;
     const int64_t end = std::min(tileEnd * kCopyTile, bytes);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime-min/deque.h"
+#include "runtime-min/device_code.h"
 #include "runtime-min/device_steps.h"
 #include "runtime-min/host_call.h"
 #include "runtime-min/loaded_plan.h"
@@ -33,7 +34,7 @@ class Run final : public Job {
     size_t traceEvents = 0;             // per worker
     svod_memory memory = {};            // no functions: the system's
     std::vector<Device*> devices = {};  // by DeviceId; null or missing: the host
-    std::vector<const void*> loaded;    // by StepId: what Device::load gave; empty without grids
+    LoadedKernels loaded;
   };
   static Result<std::unique_ptr<Run>> create(const LoadedPlan& loaded, Config config);
   ~Run();
@@ -58,6 +59,8 @@ class Run final : public Job {
   const Profile& profile() const { return profile_; }
   Probes& probes() { return probes_; }
   const Probes& probes() const { return probes_; }
+  /// What the step launches at the sizes that were bound last, or null.
+  const Launch* launched(StepId step) const { return chosen_[step].launch; }
   bool usesDevices() const { return devices_.any(); }
   Status checkDevicesPresent() const { return devices_.checkPresent(); }
   /// Whether a device failed and started anew: what was copied to it before runs may be gone.
@@ -85,6 +88,13 @@ class Run final : public Job {
     const int64_t* values = nullptr;
     int64_t tiles = 0;
   };
+  /// What a step launches at the sizes of the run: its own kernel or that of a case.
+  struct Chosen {
+    const Launch* launch = nullptr;
+    ProgramLaunch call;
+    const void* loaded = nullptr;  // of a kernel with a grid
+    uint32_t number = 0;           // of the case, from 1 on; 0: its own
+  };
   /// What comes after a step in a batch comes after this work, or after several.
   struct WorkPlace {
     uint32_t work = 0;
@@ -105,7 +115,8 @@ class Run final : public Job {
   Run(const LoadedPlan& loaded, Config config);
 
   Status evaluate(StepId step);
-  Status evaluateLaunch(StepId step, const Launch& launch);
+  Status choose(StepId step, const Launch& launch);
+  Status evaluateLaunch(StepId step);
   Status evaluateGrid(StepId step, const KernelDesc& kernel, std::span<const int64_t> values);
   Status evaluateCopy(StepId step, const Copy& copy);
   Status evaluateCall(StepId step);
@@ -168,6 +179,7 @@ class Run final : public Job {
   std::vector<PreparedCall> calls_;  // by ProgramStep::call
   std::vector<int64_t> variables_;
   std::vector<Work> work_;                      // by StepId
+  std::vector<Chosen> chosen_;                  // by StepId
   std::vector<HostLaunch> hostLaunches_;        // by StepId
   std::vector<std::array<int64_t, 3>> groups_;  // by StepId; empty without grids
   bool worthSharing_ = false;                   // enough work to wake other threads

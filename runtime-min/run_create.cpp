@@ -8,13 +8,13 @@ Run::Run(const LoadedPlan& loaded, Config config)
       own_(devices_.any() ? std::make_unique<const Program>(loaded.programFor(devices_.queues())) : nullptr),
       program_(own_ ? *own_ : loaded.program()), args_(program_.argBuffers.size()), sizes_(program_.argBuffers.size()),
       values_(program_.valueCount), variables_(loaded.plan().variables.size()), work_(program_.steps.size()),
-      hostLaunches_(program_.steps.size()), batches_(program_.segments.size()),
+      chosen_(program_.steps.size()), hostLaunches_(program_.steps.size()), batches_(program_.segments.size()),
       isStale_(program_.segments.size(), true), places_(own_ ? program_.steps.size() : 0), isPlaced_(places_.size(), 0),
       workers_(config_.workers), pending_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())),
       next_(std::make_unique<std::atomic<uint64_t>[]>(program_.steps.size())),
       done_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())), scopes_(program_.scopes.size()) {
-  groups_.resize(config_.loaded.size());
-  maps_.resize(config_.loaded.size());
+  groups_.resize(config_.loaded.own.size());
+  maps_.resize(config_.loaded.own.size());
   findLoops();
   for (Worker& worker : workers_) worker.deque.reserve(program_.steps.size());
   for (StepId step : program_.calls)
@@ -27,7 +27,8 @@ uint64_t Run::bytesFor(const LoadedPlan& loaded, size_t workers) {
   const uint64_t scratch = (program.scratchBytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
   return workers * (scratch + sizeof(Worker) + std::bit_ceil(program.steps.size() + 1) * 4) +
          program.argBuffers.size() * 16 + program.valueCount * UINT64_C(8) +
-         program.calls.size() * sizeof(PreparedCall) + program.steps.size() * (sizeof(Work) + sizeof(HostLaunch) + 16) +
+         program.calls.size() * sizeof(PreparedCall) +
+         program.steps.size() * (sizeof(Work) + sizeof(HostLaunch) + sizeof(Chosen) + 16) +
          program.scopes.size() * sizeof(ScopeState);
 }
 

@@ -14,7 +14,6 @@ Status Run::awaitDevices(StepId step) {
 
 Status Run::evaluateTensorMaps(StepId step, const KernelDesc& kernel, std::span<const int64_t> values) {
   const std::vector<TensorMap>& descs = kernel.grid->tensorMaps;
-  maps_[step].resize(descs.size());
   const auto evaluate = [&](const Expr& expr, uint64_t& to) -> Status {
     SVOD_TRY(const int64_t value, expr.evaluate(values, kernel.values));
     if (value < 0)
@@ -38,15 +37,15 @@ DeviceWork Run::workOf(StepId id) const {
   const ProgramStep& step = program_.steps[id];
   void* const* args = args_.data() + step.args.begin;
   if (step.kind == StepKind::Copy) return devices_.copyWork(id, args[0], args[1], work_[id].bytes / 2);
-  const auto& launch = std::get<Launch>(loaded_.plan().steps[id].action);
+  const Chosen& chosen = chosen_[id];
   DeviceWork work;
   work.tag = id;
-  work.launch = {step.function,    args,
-                 step.args.size(), values_.data() + step.values.begin,
-                 work_[id].tiles,  loaded_.plan().kernels[launch.kernel].scratchBytes};
+  work.launch = {chosen.call.function,    args_.data() + chosen.call.args.begin,
+                 chosen.call.args.size(), values_.data() + chosen.call.values.begin,
+                 work_[id].tiles,         loaded_.plan().kernels[chosen.launch->kernel].scratchBytes};
   if (groups_.empty()) return work;
-  work.launch.loaded = config_.loaded[id], work.launch.groups = groups_[id];
-  work.launch.valueCount = step.values.size();
+  work.launch.loaded = chosen.loaded, work.launch.groups = groups_[id];
+  work.launch.valueCount = chosen.call.values.size();
   work.launch.tensorMaps = maps_[id];
   return work;
 }

@@ -77,7 +77,7 @@ Status Run::addTrip(StepId id, DeviceBatch& batch, std::vector<uint32_t>& ends) 
     if (work_[step].tiles == 0 || !program_.steps[step].dynamic || batch.works.back().kind != DeviceWork::Kind::Launch)
       continue;
     DeviceLaunch& launch = batch.works.back().launch;
-    const uint32_t count = program_.steps[step].values.size();
+    const uint32_t count = chosen_[step].call.values.size();
     batch.values.push_back(std::make_unique<int64_t[]>(count));
     std::copy_n(launch.values, count, batch.values.back().get());
     launch.values = batch.values.back().get();

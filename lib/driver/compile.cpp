@@ -9,6 +9,7 @@
 #include "driver/kernel_passes.h"
 #include "driver/plan_builder.h"
 #include "driver/schedule_kernels.h"
+#include "driver/specialize.h"
 #include "driver/tuned_plan.h"
 #include "driver/variants.h"
 #include "schedule/graph_passes.h"
@@ -132,10 +133,11 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   if (!*schedule) return result;
   result->schedule = std::move(**schedule);
   SVOD_CHECK(checkOptsMatch(result->schedule, options));
-  SVOD_TRY(const std::vector<size_t> targetOf, assignTargets(model, result->schedule, options));
+  SVOD_TRY(std::vector<size_t> targetOf, assignTargets(model, result->schedule, options));
   watch.lap("schedule");
 
   result->kernels = kernelsOf(model, result->schedule);
+  SVOD_CHECK(specialize(model, *result, targetOf, options.specializations));
   std::vector<CompileOptions> byTarget = optionsByTarget(options), variants = optionsOfVariants(byTarget);
   copyForVariants(*result, variants, byTarget, targetOf);
   for (std::vector<CompileOptions>* all : {&byTarget, &variants})
@@ -158,6 +160,7 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   for (const CompiledKernel& k : result->kernels) kernels.push_back({k.desc, k.layouts});
   for (const KernelDesc& function : result->functions) kernels.push_back({function, {}});
   PlanOptions planned = planOptions(model, options);
+  planned.cases = result->cases, planned.functions = KernelId(result->kernels.size());
   SVOD_TRY(planned.variants, joinVariants(*result, variants, kernels));
   watch.lap("link");
   WeightsLayout weights(static_cast<FileId>(result->files.size()));

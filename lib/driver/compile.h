@@ -58,6 +58,18 @@ struct ThreadTokens {
   ~ThreadTokens() = default;
 };
 
+/// Sizes of a variable for which kernels are compiled besides those for all sizes.
+struct Specialization {
+  std::string variable;
+  std::vector<int64_t> sizes;
+};
+
+/// The kernel that takes the place of one where variables have these sizes.
+struct KernelCase {
+  std::vector<std::pair<std::string, int64_t>> sizes;
+  size_t kernel = 0;  // of Compilation::kernels
+};
+
 struct CompileOptions {
   std::string name;                      // of the graph, recorded in the plan
   const Target* target = &targets()[0];  // what to generate code for, and the machine, which is one of the target's
@@ -72,9 +84,10 @@ struct CompileOptions {
   ThreadTokens* tokens = nullptr;  // asked for each of them but the first, where set
   std::vector<KernelOpts> opts;    // replayed in place of what choose() finds; every entry must match a kernel
   const TuningLog* tuning =
-      nullptr;                 // whose winners take the place of what choose() and graph passes find, if they apply
-  size_t mostTuned = 3000;     // instructions that a winner of it may come to, by KernelJob::mostInstructions
-  std::string compiler;        // tuningCompiler(): whose records of the log are no hints
+      nullptr;              // whose winners take the place of what choose() and graph passes find, if they apply
+  size_t mostTuned = 3000;  // instructions that a winner of it may come to, by KernelJob::mostInstructions
+  std::string compiler;     // tuningCompiler(): whose records of the log are no hints
+  std::vector<Specialization> specializations;  // for the combinations of these; each names a variable of the model
   DecisionRequests decisions;  // about the graph, in place of the usual ones; each must be one that this graph has
   PassOptions passes;
   size_t mostInstructions = SIZE_MAX;                       // of a kernel, once it is a list of them
@@ -151,14 +164,15 @@ struct Compilation {
   size_t tuned = 0;                              // decisions that are those of the tuning log
   UOp folded;                                    // the sink that the schedule was made of: constants are computed
   Schedule schedule;                             // without the graphs of its kernels
-  std::vector<CompiledKernel> kernels;           // by kernel id of the schedule
+  std::vector<CompiledKernel> kernels;           // by kernel id of the schedule, then those for exact sizes
+  std::vector<std::vector<KernelCase>> cases;    // by kernel id of the schedule: the first that fits a run is taken
   Plan plan;                                     // without the descriptions of its files
   std::vector<PlanFile> files;                   // chunks borrowed from `code`, the kernels, `constants` and the model
   std::deque<std::vector<std::byte>> constants;  // weights in the order in which kernels read them
   std::deque<std::string> code;                  // joined, by the targets that have kernels
   std::vector<PhaseTime> times;
   PassLog log;                                  // of all kernels, in order
-  std::vector<KernelDesc> functions;            // of C files: kernels of the plan behind those of the schedule
+  std::vector<KernelDesc> functions;            // of C files: kernels of the plan behind `kernels`
   std::vector<FunctionObject> functionObjects;  // with their code
   std::vector<CompiledVariant> variants;        // those of devices first, then as CompileOptions::variants
 };

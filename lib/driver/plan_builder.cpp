@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "driver/compile.h"
 #include "driver/describe_kernel.h"
 #include "driver/place_devices.h"
 #include "driver/plan_calls.h"
@@ -19,8 +20,8 @@ class PlanBuilder {
   PlanBuilder(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
               const PlanOptions& options, WeightsLayout& weights, std::deque<std::vector<std::byte>>& constants)
       : model_(model), schedule_(schedule), kernels_(kernels), layout_(weights),
-        weights_(model, schedule, kernels, options.variants, weights, constants), variants_(options.variants),
-        launches_(options.variants), variables_(plan_.variables) {
+        weights_(model, schedule, kernels, options, weights, constants), variants_(options.variants),
+        cases_(options.cases), launches_(options.variants), variables_(plan_.variables) {
     plan_.name = options.name;
     plan_.target = options.target;
     plan_.devices = options.devices;
@@ -40,8 +41,9 @@ class PlanBuilder {
     }
     plan_.constants = layout_.constants();
     const WeightCopies copies = weights_.copies();
-    placeOnDevices(plan_, asked_, options.usual, KernelId(schedule_.kernels.size()), copies);
-    launches_.addVariants(plan_, copies.weightOf);
+    placeOnDevices(plan_, asked_, options.usual, options.functions.value_or(KernelId(schedule_.kernels.size())),
+                   copies);
+    launches_.finish(plan_, copies.weightOf);
     planMemory(plan_, {options.memory, UINT64_MAX, inPlace_});
     return std::move(plan_);
   }
@@ -123,10 +125,10 @@ class PlanBuilder {
     if (item.kind == ItemKind::Loop) return addLoop(item);
     Step step;
     if (item.kind == ItemKind::Launch) {
-      SVOD_TRY(Launch launch, launchOf(item, KernelId(item.kernel)));
-      for (size_t v = 0; v < variants_.size(); ++v) {
-        SVOD_TRY(Launch other, launchOf(item, variants_[v].kernels[static_cast<size_t>(item.kernel)]));
-        launches_.add(v, std::move(other));
+      SVOD_TRY(Launch launch, launchOf(item, {}));
+      for (const PlannedVariant& variant : variants_) {
+        SVOD_TRY(Launch other, launchOf(item, variant.kernels));
+        launches_.add(&variant - variants_.data(), std::move(other));
       }
       if (item.function.empty() && item.overwrites >= 0) {
         const auto result = std::find(item.writes.begin(), item.writes.end(), true) - item.writes.begin();
@@ -155,7 +157,20 @@ class PlanBuilder {
     return static_cast<DeviceId>(known - model_.devices.begin());
   }
 
-  Result<Launch> launchOf(const ScheduleItem& item, KernelId kernel) {
+  /// `instead`: by kernel, what a variant runs in its place.
+  Result<Launch> launchOf(const ScheduleItem& item, std::span<const KernelId> instead) {
+    const auto idOf = [&](size_t kernel) { return instead.empty() ? KernelId(kernel) : instead[kernel]; };
+    const auto own = static_cast<size_t>(item.kernel);
+    SVOD_TRY(Launch launch, callOf(item, idOf(own)));
+    if (own >= cases_.size()) return launch;
+    for (const KernelCase& known : cases_[own]) {
+      LaunchCase& one = launch.cases.emplace_back();
+      for (const auto& [variable, size] : known.sizes) one.when.push_back({variables_.named(variable), size, size});
+      SVOD_TRY(one.launch, callOf(item, idOf(known.kernel)));
+    }
+    return launch;
+  }
+  Result<Launch> callOf(const ScheduleItem& item, KernelId kernel) {
     Launch launch{kernel, {}, {}};
     for (size_t slot = 0; slot < item.args.size(); ++slot)
       launch.buffers.push_back(weights_.bufferFor(item, kernel, slot, plan_.buffers));
@@ -173,6 +188,7 @@ class PlanBuilder {
   WeightsLayout& layout_;
   PlanWeights weights_;
   const std::vector<PlannedVariant>& variants_;
+  std::span<const std::vector<KernelCase>> cases_;
   VariantLaunches launches_;
   Plan plan_;
   PlanVariables variables_;

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "driver/compile.h"
 #include "driver/weight_copies.h"
 
 namespace svod {
 
 PlanWeights::PlanWeights(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
-                         std::span<const PlannedVariant> variants, WeightsLayout& layout,
+                         const PlanOptions& options, WeightsLayout& layout,
                          std::deque<std::vector<std::byte>>& constants)
     : model_(model), kernels_(kernels), layout_(layout), constants_(constants), held_(weightsHeld(model, schedule)),
       isPlain_(schedule.buffers.size()), isReordered_(schedule.buffers.size()) {
@@ -18,10 +19,18 @@ PlanWeights::PlanWeights(const Model& model, const Schedule& schedule, std::span
       const auto read = [&](bool inOrder) {
         (inOrder ? isReordered_ : isPlain_)[static_cast<size_t>(weight >= 0 ? weight : item.args[slot])] = true;
       };
-      const bool isLaunch = item.kind == ItemKind::Launch;
-      read(isLaunch && orderOf(KernelId(item.kernel), slot) != nullptr);
-      for (const PlannedVariant& variant : variants)
-        if (isLaunch) read(orderOf(variant.kernels[static_cast<size_t>(item.kernel)], slot) != nullptr);
+      if (item.kind != ItemKind::Launch) {
+        read(false);
+        continue;
+      }
+      const auto readBy = [&](size_t kernel) {
+        read(orderOf(KernelId(kernel), slot) != nullptr);
+        for (const PlannedVariant& variant : options.variants) read(orderOf(variant.kernels[kernel], slot) != nullptr);
+      };
+      const auto own = static_cast<size_t>(item.kernel);
+      readBy(own);
+      if (own < options.cases.size())
+        for (const KernelCase& one : options.cases[own]) readBy(one.kernel);
     }
   }
 }

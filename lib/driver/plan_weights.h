@@ -14,8 +14,7 @@ namespace svod {
 class PlanWeights {
  public:
   PlanWeights(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
-              std::span<const PlannedVariant> variants, WeightsLayout& layout,
-              std::deque<std::vector<std::byte>>& constants);
+              const PlanOptions& options, WeightsLayout& layout, std::deque<std::vector<std::byte>>& constants);
 
   /// Whether some step, on some processor, reads this buffer of the schedule as it is; and in any order.
   bool isPlain(size_t buffer) const { return isPlain_[buffer]; }

@@ -1,4 +1,5 @@
-// What other processors launch in the place of the kernels of a plan (an internal header of the room).
+// What launches run in the place of their kernels, at some sizes or on other processors (an internal header of the
+// room).
 #pragma once
 #include <map>
 #include <span>
@@ -13,18 +14,17 @@ class VariantLaunches {
  public:
   explicit VariantLaunches(std::span<const PlannedVariant> variants) : variants_(variants), others_(variants.size()) {}
 
-  void addOwn(const Launch& launch) {
-    if (!variants_.empty()) own_.push_back(launch);
-  }
+  void addOwn(const Launch& launch) { own_.push_back(launch.buffers); }
   void add(size_t variant, Launch launch) { others_[variant].push_back(std::move(launch)); }
 
-  /// Where launches of variants differ from those of the plan. Launches have kept their order since; other buffers
-  /// than weights may have been exchanged for those of a device. `weightOf`: what copies of weights hold.
-  void addVariants(Plan& plan, const std::map<BufferId, BufferId>& weightOf);
+  /// Gives cases the buffers that took the place of those of their launches, and adds where launches of variants differ
+  /// from those of the plan. Launches have kept their order since; other buffers than weights may have been exchanged
+  /// for those of a device. `weightOf`: what copies of weights hold.
+  void finish(Plan& plan, const std::map<BufferId, BufferId>& weightOf);
 
  private:
   std::span<const PlannedVariant> variants_;
-  std::vector<Launch> own_;                  // as they were made
+  std::vector<std::vector<BufferId>> own_;   // of the plan's launches, as they were made
   std::vector<std::vector<Launch>> others_;  // by variant, the same
 };
 

@@ -198,7 +198,7 @@ class DriverText {
         line("memmove(" + c_.pointer(copy->dst) + ", " + c_.pointer(copy->src) + ", (size_t)" + c_.expr(copy->bytes) +
              ");");
       } else if (const auto* launch = std::get_if<Launch>(&action)) {
-        printLaunch(*launch);
+        printCases(*launch);
       }
     }
     while (!ends.empty()) ends.pop_back(), close();
@@ -212,6 +212,30 @@ class DriverText {
            ") return SVOD_MODEL_BAD_VARIABLE;");
     open("for (int64_t " + name + " = 0; " + name + " < " + c_.expr(loop.trips) + "; ++" + name + ") {");
     if (loop.condition) line("if (*(" + c_.pointer(*loop.condition) + ") == 0) break;");
+  }
+
+  /// The first case that holds, or else the launch.
+  void printCases(const Launch& launch) {
+    if (launch.cases.empty()) return printLaunch(launch);
+    std::string begin = "if (";
+    for (const LaunchCase& one : launch.cases) {
+      open(begin + condition(one) + ") {");
+      printLaunch(one.launch);
+      depth_--;
+      begin = "} else if (";
+    }
+    open("} else {");
+    printLaunch(launch);
+    close();
+  }
+  std::string condition(const LaunchCase& one) const {
+    std::string text;
+    for (const SizeRange& range : one.when) {
+      const std::string size = c_.expr(range.size), least = exprText(range.min, {}), most = exprText(range.max, {});
+      if (!text.empty()) text += " && ";
+      text += range.min == range.max ? size + " == " + least : size + " >= " + least + " && " + size + " <= " + most;
+    }
+    return text;
   }
 
   void printLaunch(const Launch& launch) {

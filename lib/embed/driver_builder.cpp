@@ -115,6 +115,16 @@ llvm::Value* DriverBuilder::expr(const Expr& e, std::span<llvm::Value* const> va
   return foldExpr<llvm::Value*>(e, leaf, combine);
 }
 
+llvm::Value* DriverBuilder::holds(const LaunchCase& one) {
+  llvm::Value* all = b_.getTrue();
+  for (const SizeRange& range : one.when) {
+    llvm::Value* value = expr(range.size);
+    all = b_.CreateAnd(
+        all, b_.CreateAnd(b_.CreateICmpSGE(value, number(range.min)), b_.CreateICmpSLE(value, number(range.max))));
+  }
+  return all;
+}
+
 llvm::Value* DriverBuilder::operation(ExprOp op, llvm::Value* a, llvm::Value* b) {
   switch (op) {
     case ExprOp::Add: return b_.CreateAdd(a, b);

@@ -40,6 +40,8 @@ class DriverBuilder {
   /// An expression whose range is known: nothing overflows, no divisor is 0.
   llvm::Value* expr(const Expr& e, std::span<llvm::Value* const> values);
   llvm::Value* expr(const Expr& e) { return expr(e, variables_); }
+  /// Whether all sizes of a case are in their ranges.
+  llvm::Value* holds(const LaunchCase& one);
   /// Bytes as functions of memory take them.
   llvm::Value* size(llvm::Value* bytes) { return b_.CreateZExtOrTrunc(bytes, b_.getIntPtrTy(module_.getDataLayout())); }
   llvm::Value* at(llvm::Value* base, uint64_t offset) {

@@ -101,7 +101,12 @@ class SizeCheck {
       SVOD_CHECK(has(value));
       values.push_back(*rangeOf(value, ranges_));
     }
-    return rangeOf(kernel.tiles, values) ? Status() : missing(kernel.tiles, kernel.values);
+    if (!rangeOf(kernel.tiles, values)) return missing(kernel.tiles, kernel.values);
+    for (const LaunchCase& one : launch.cases) {
+      for (const SizeRange& range : one.when) SVOD_CHECK(has(range.size));
+      SVOD_CHECK(checkLaunch(one.launch));
+    }
+    return {};
   }
   Status has(const Expr& expr) const { return rangeOf(expr, ranges_) ? Status() : missing(expr, names_); }
   static Status missing(const Expr& expr, std::span<const std::string> names) {
@@ -124,6 +129,8 @@ void placeBuffers(const Plan& plan, Interface& made) {
   }
   const auto makeScratch = [&](const Launch& launch) {
     made.scratchBytes = std::max(made.scratchBytes, aligned(plan.kernels[launch.kernel].scratchBytes));
+    for (const LaunchCase& one : launch.cases)
+      made.scratchBytes = std::max(made.scratchBytes, aligned(plan.kernels[one.launch.kernel].scratchBytes));
   };
   for (const Step& step : plan.steps)
     if (const auto* launch = std::get_if<Launch>(&step.action)) makeScratch(*launch);

@@ -14,6 +14,21 @@ namespace svod {
 
 namespace {
 
+/// Buffers and values of the launch that has most of them, one at least.
+std::pair<int64_t, int64_t> mostArguments(const Plan& plan) {
+  std::pair<int64_t, int64_t> most = {1, 1};
+  const auto see = [&](const Launch& launch) {
+    most.first = std::max<int64_t>(most.first, launch.buffers.size());
+    most.second = std::max<int64_t>(most.second, launch.values.size());
+  };
+  for (const Step& step : plan.steps)
+    if (const auto* launch = std::get_if<Launch>(&step.action)) {
+      see(*launch);
+      for (const LaunchCase& one : launch->cases) see(one.launch);
+    }
+  return most;
+}
+
 class DriverEmitter : DriverBuilder {
  public:
   using DriverBuilder::DriverBuilder;
@@ -83,14 +98,9 @@ class DriverEmitter : DriverBuilder {
 
   /// One place for the arguments of all launches, which follow each other.
   void makeRoom() {
-    size_t buffers = 1, values = 1;
-    for (const Step& step : plan_.steps)
-      if (const auto* launch = std::get_if<Launch>(&step.action)) {
-        buffers = std::max(buffers, launch->buffers.size());
-        values = std::max(values, launch->values.size());
-      }
-    bufferRoom_ = b_.CreateAlloca(ptr_, number(static_cast<int64_t>(buffers)), "buffers");
-    valueRoom_ = b_.CreateAlloca(i64_, number(static_cast<int64_t>(values)), "values");
+    const auto [buffers, values] = mostArguments(plan_);
+    bufferRoom_ = b_.CreateAlloca(ptr_, number(buffers), "buffers");
+    valueRoom_ = b_.CreateAlloca(i64_, number(values), "values");
     taskRoom_ = b_.CreateAlloca(taskType_, nullptr, "task");
   }
 
@@ -120,7 +130,7 @@ class DriverEmitter : DriverBuilder {
       if (const auto* copy = std::get_if<Copy>(&action))
         b_.CreateMemMove(pointer(copy->dst), llvm::Align(1), pointer(copy->src), llvm::Align(1),
                          size(expr(copy->bytes)));
-      if (const auto* launch = std::get_if<Launch>(&action)) emitLaunch(*launch);
+      if (const auto* launch = std::get_if<Launch>(&action)) emitCases(*launch);
       const auto* loop = std::get_if<Loop>(&action);
       if (loop == nullptr) continue;
       emitLoop(*loop, id + 1);
@@ -137,6 +147,23 @@ class DriverEmitter : DriverBuilder {
       variables_[loop.variable] = trip;
       emitSteps(begin, begin + loop.length);
     });
+  }
+
+  /// The first case that holds, or else the launch.
+  void emitCases(const Launch& launch) {
+    if (launch.cases.empty()) return emitLaunch(launch);
+    llvm::BasicBlock* done = block("done");
+    for (const LaunchCase& one : launch.cases) {
+      llvm::BasicBlock *taken = block("case"), *next = block("next.case");
+      b_.CreateCondBr(holds(one), taken, next);
+      b_.SetInsertPoint(taken);
+      emitLaunch(one.launch);
+      b_.CreateBr(done);
+      b_.SetInsertPoint(next);
+    }
+    emitLaunch(launch);
+    b_.CreateBr(done);
+    b_.SetInsertPoint(done);
   }
 
   void emitLaunch(const Launch& launch) {

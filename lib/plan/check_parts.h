@@ -29,6 +29,8 @@ Status checkVariantKernel(const Plan& plan, const Variant& variant, const Kernel
 /// Whether a launch, each of which fits its kernel, reads and writes what that of the plan does, so that no hazard
 /// depends on the variant: other bytes only of weights.
 Status checkSameBytes(const Plan& plan, const Launch& own, const Launch& instead, const std::string& where);
+/// The same for a case of a launch, which may touch less of each argument, and whether it says when it holds.
+Status checkCase(const Plan& plan, const Launch& own, const LaunchCase& one, const std::string& where);
 /// Ids, arguments and expressions of the steps and of variants, which must have been checked, and which loops
 /// enclose which. Buffers, kernels and variables must have been checked.
 Status checkSteps(const Plan& plan);

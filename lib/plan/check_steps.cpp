@@ -10,6 +10,8 @@ namespace {
 
 constexpr size_t kMaxLoopDepth = 16;
 
+std::string counts(size_t buffers, size_t values) { return says({buffers, " buffers and ", values, " values"}); }
+
 /// Checks the steps with the loops that enclose each of them.
 class StepChecker {
  public:
@@ -62,6 +64,8 @@ class StepChecker {
       const Launch& instead = launches[nextOf_[v]++].launch;
       SVOD_CHECK(check(instead));
       SVOD_CHECK(checkVariantKernel(plan_, plan_.variants[v], plan_.kernels[instead.kernel], where_));
+      for (const LaunchCase& one : instead.cases)
+        SVOD_CHECK(checkVariantKernel(plan_, plan_.variants[v], plan_.kernels[one.launch.kernel], where_));
       SVOD_CHECK(checkSameBytes(plan_, std::get<Launch>(plan_.steps[step].action), instead, where_));
     }
     return {};
@@ -111,6 +115,18 @@ class StepChecker {
       return bad(where_, {"'", kernel.name, "' is no kernel for device '", device.name, "', of kind ", device.kind});
     for (size_t i = 0; i < launch.buffers.size(); i++)
       if (writes(kernel.args[i].mode)) SVOD_CHECK(apart(launch, i));
+    return cases(launch);
+  }
+
+  /// What runs in place of a launch.
+  Status cases(const Launch& own) {
+    const std::string outer = where_;
+    for (size_t i = 0; i < own.cases.size(); i++) {
+      where_ = outer + "." + at("cases", i);
+      SVOD_CHECK(check(own.cases[i].launch));
+      SVOD_CHECK(checkCase(plan_, own, own.cases[i], where_));
+    }
+    where_ = outer;
     return {};
   }
 
@@ -149,10 +165,6 @@ class StepChecker {
     }
     return {};
   }
-  static std::string counts(size_t buffers, size_t values) {
-    return says({buffers, " buffers and ", values, " values"});
-  }
-
   Status check(const Copy& copy) {
     SVOD_CHECK(buffer(copy.src, Mode::Read));
     SVOD_CHECK(buffer(copy.dst, Mode::Write));

@@ -1,4 +1,4 @@
-// What a variant may change: the kernel of a launch, its numbers, and the weights it reads.
+// What a variant or a case may change: the kernel of a launch, its numbers, and the weights it reads.
 #include <set>
 
 #include "plan/check_parts.h"
@@ -53,7 +53,11 @@ Status checkVariantKernel(const Plan& plan, const Variant& variant, const Kernel
   return bad(where, says({"kernel '", kernel.name, "' has no image for ", variant.cpu}));
 }
 
-Status checkSameBytes(const Plan& plan, const Launch& own, const Launch& instead, const std::string& where) {
+namespace {
+
+using Fits = bool (*)(const KernelArg& own, const KernelArg& other);
+
+Status checkBytes(const Plan& plan, const Launch& own, const Launch& instead, const std::string& where, Fits fits) {
   const std::vector<KernelArg>& args = plan.kernels[own.kernel].args;
   const std::vector<KernelArg>& others = plan.kernels[instead.kernel].args;
   if (others.size() != args.size())
@@ -61,10 +65,40 @@ Status checkSameBytes(const Plan& plan, const Launch& own, const Launch& instead
   for (size_t i = 0; i < args.size(); i++) {
     if (args[i].mode == others[i].mode && isConstant(plan, own.buffers[i]) && isConstant(plan, instead.buffers[i]))
       continue;
-    if (!(args[i] == others[i]) || own.buffers[i] != instead.buffers[i])
+    if (!fits(args[i], others[i]) || own.buffers[i] != instead.buffers[i])
       return bad(where, says({"argument ", i, " touches other bytes than that of the step"}));
   }
   return {};
+}
+
+/// Of a size that is known before the first step.
+Status checkRange(const Plan& plan, const SizeRange& range, const std::string& where) {
+  for (const ExprNode& node : range.size.nodes()) {
+    if (node.op != ExprOp::Var) continue;
+    const auto id = static_cast<size_t>(node.value);
+    if (id >= plan.variables.size()) return bad(where, noSuch("variable", id, plan.variables.size()));
+    const Variable& variable = plan.variables[VariableId(id)];
+    if (variable.kind == VariableKind::Loop)
+      return bad(where, says({"'", variable.name, "' is known in its loop only"}));
+  }
+  if (range.min <= range.max) return {};
+  return bad(where, says({"the minimum ", range.min, " is above the maximum ", range.max}));
+}
+
+}  // namespace
+
+Status checkSameBytes(const Plan& plan, const Launch& own, const Launch& instead, const std::string& where) {
+  return checkBytes(plan, own, instead, where, [](const KernelArg& a, const KernelArg& b) { return a == b; });
+}
+
+Status checkCase(const Plan& plan, const Launch& own, const LaunchCase& one, const std::string& where) {
+  if (one.when.empty()) return bad(where, "nothing says when it holds");
+  for (const SizeRange& range : one.when) SVOD_CHECK(checkRange(plan, range, where));
+  if (!one.launch.cases.empty()) return bad(where, "it has cases of its own");
+  return checkBytes(plan, own, one.launch, where, [](const KernelArg& a, const KernelArg& b) {
+    return a.dtype == b.dtype && b.bytes <= a.bytes && reads(a.mode) >= reads(b.mode) &&
+           writes(a.mode) >= writes(b.mode);
+  });
 }
 
 }  // namespace svod

@@ -167,6 +167,20 @@ void fields(V& visit, Launch& launch) {
   visit("kernel", launch.kernel);
   visit("buffers", launch.buffers);
   visit("values", launch.values);
+  visit.unlessEmpty("cases", launch.cases);
+}
+
+template <class V>
+void fields(V& visit, SizeRange& range) {
+  visit("size", range.size);
+  visit("min", range.min);
+  visit("max", range.max);
+}
+
+template <class V>
+void fields(V& visit, LaunchCase& one) {
+  visit("when", one.when);
+  visit("launch", one.launch);
 }
 
 template <class V>

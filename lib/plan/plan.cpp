@@ -2,6 +2,10 @@
 
 namespace svod {
 
+bool Launch::operator==(const Launch& other) const {
+  return kernel == other.kernel && buffers == other.buffers && values == other.values && cases == other.cases;
+}
+
 std::vector<std::string> variableNames(const Plan& plan) {
   std::vector<std::string> names;
   names.reserve(plan.variables.size());

@@ -18,8 +18,9 @@
 
 namespace svod {
 
-inline constexpr uint32_t kPlanVersion = 9;     // what we write; the reader accepts exactly this one
-inline constexpr uint64_t kPlanAlignment = 64;  // arena offsets, constants, states and scratch
+inline constexpr uint32_t kPlanVersion = 10;       // what we write
+inline constexpr uint32_t kOldestPlanVersion = 9;  // what the reader accepts, and all between; 9 has no cases
+inline constexpr uint64_t kPlanAlignment = 64;     // arena offsets, constants, states and scratch
 
 using FileId = Id<struct FileDesc>;
 using DeviceId = Id<struct DeviceDesc>;
@@ -201,12 +202,30 @@ struct KernelDesc {
   bool operator==(const KernelDesc&) const = default;
 };
 
-/// Runs a kernel on all its tiles.
+struct LaunchCase;
+
+/// Runs a kernel on all its tiles: that of the first case that holds, or without one its own.
 struct Launch {
   KernelId kernel = {};
-  std::vector<BufferId> buffers;  // one per KernelDesc::args
-  std::vector<Expr> values;       // one per KernelDesc::values, over the plan's variables
-  bool operator==(const Launch&) const = default;
+  std::vector<BufferId> buffers;       // one per KernelDesc::args
+  std::vector<Expr> values;            // one per KernelDesc::values, over the plan's variables
+  std::vector<LaunchCase> cases = {};  // known when the sizes of a run are
+  bool operator==(const Launch& other) const;
+};
+
+/// A size of a run that lies between two numbers, both inclusive. `s%16` between 0 and 0 is a multiple of 16.
+struct SizeRange {
+  Expr size;  // over the plan's variables, but those of loops
+  int64_t min = 0, max = 0;
+  bool operator==(const SizeRange&) const = default;
+};
+
+/// What a launch runs where all sizes are in their ranges: the same arguments, of which the kernel may touch less, but
+/// for weights in another order.
+struct LaunchCase {
+  std::vector<SizeRange> when;
+  Launch launch;  // without cases
+  bool operator==(const LaunchCase&) const = default;
 };
 
 /// Copies the first `bytes` bytes, from one device to another or on one.

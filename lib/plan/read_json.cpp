@@ -40,12 +40,22 @@ class Reader {
   void mayHave(const char* key, std::optional<T>& value) {
     if (!error_ && tape_.find(object_.at, key) != 0) value.emplace();
   }
+  /// A list that is left out where it is empty.
+  template <class T>
+  void unlessEmpty(const char* key, std::vector<T>& values) {
+    const uint32_t found = enter(key, false);
+    if (found == 0) return;
+    read(found, values);
+    if (values.empty()) bad("an empty list is left out");
+    path_.pop_back();
+  }
   void useNames(std::span<const std::string> names) { object_.names = names; }
 
   std::optional<Error> plan(Plan& plan) {
     object_.used = 1;  // the checksum, looked at by the caller
     detail::fields(*this, plan);
     finishObject();
+    plan.version = kPlanVersion;  // older ones mean the same
     return std::move(error_);
   }
 
@@ -202,11 +212,11 @@ Status checkVersion(const JsonTape& tape, const std::string& name) {
   const JsonToken& version = tape[tape.find(0, "version")];  // the object itself when there is none
   if (version.type != JsonType::Integer || version.isNegative)
     return fail(Diag::BadPlan, says({"'", name, "' has no plan version"}), "compile the graph again");
-  if (version.number != kPlanVersion)
-    return fail(
-        Diag::PlanVersion,
-        says({"'", name, "' has plan version ", version.number, ", this reader accepts version ", kPlanVersion}),
-        "compile the graph again with the svodc that belongs to this runtime");
+  if (version.number < kOldestPlanVersion || version.number > kPlanVersion)
+    return fail(Diag::PlanVersion,
+                says({"'", name, "' has plan version ", version.number, ", this reader accepts versions ",
+                      kOldestPlanVersion, " to ", kPlanVersion}),
+                "compile the graph again with the svodc that belongs to this runtime");
   return {};
 }
 

@@ -24,6 +24,10 @@ class Writer {
     if (const T* held = std::get_if<T>(&value)) (*this)(key, *held);
   }
   template <class T>
+  void unlessEmpty(std::string_view key, const std::vector<T>& values) {
+    if (!values.empty()) (*this)(key, values);
+  }
+  template <class T>
   void mayHave(std::string_view, const std::optional<T>&) {}
   void useNames(std::span<const std::string> names) { names_ = names; }
 

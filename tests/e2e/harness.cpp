@@ -40,6 +40,7 @@ CompileOptions compileOptions(const RunOptions& options) {
   c.linker = &linker();
   c.passes.verifyEach = true;
   c.decisions = options.decisions;
+  c.specializations = options.specializations;
   c.passes.disabledPasses = options.disabledPasses;
   c.tempDirectory = std::filesystem::temp_directory_path().string();
   if (options.target != "c") return c;

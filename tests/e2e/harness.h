@@ -18,6 +18,7 @@ struct RunOptions {
   std::string opts;  // for every kernel, in place of the chosen ones
   std::vector<std::string> disabledPasses = {};
   DecisionRequests decisions = {};
+  std::vector<Specialization> specializations = {};
   bool quickC = false;                     // the C compiler does not optimize: for thousands of kernels that run once
   std::vector<DeviceTarget> devices = {};  // of other targets
   ExecuteOptions execute;

@@ -84,6 +84,7 @@ class Embed(ToolTest):
     def test_models_in_one_program_give_the_bytes_of_their_plans(self):
         models = [Model(self, DIGITS, "digits", variables={"n": 37}), Model(self, DIGITS, "digits_fast", words=["--numerics", "fast"]),
                   Model(self, AVERAGE, "average", repeat=3),
+                  *(Model(self, DIGITS, f"digits_{n}", words=["--specialize", "n=1,37"], variables={"n": n}) for n in (1, 37, 38)),
                   Model(self, self.graph(LOOP), "loop", variables={"n": 7, "steps": 3}, repeat=2)]
         check(self, program(self, models), models)
 
@@ -91,6 +92,7 @@ class Embed(ToolTest):
         kinds = ("static-lib", "header")
         models = [Model(self, DIGITS, "digits", emit=kinds, variables={"n": 37}), Model(self, DIGITS, "again", emit=kinds),
                   Model(self, AVERAGE, "average", emit=kinds, repeat=3),
+                  *(Model(self, DIGITS, f"digits_{n}", emit=kinds, words=["--specialize", "n=1,37"], variables={"n": n}) for n in (1, 37, 38)),
                   Model(self, self.graph(LOOP), "loop", emit=kinds, variables={"n": 7, "steps": 3}, repeat=2)]
         check(self, program(self, models), models)
         for model in models:

@@ -395,8 +395,8 @@ class Plans(Case):
         self.edit('"name": "graph"', '"name": "hraph"')
         self.refuse("plan-checksum", says="plan.json")
         self.plan()
-        self.resealed('"version": 9', '"version": 1')
-        self.refuse("plan-version", says="version 1, this reader accepts version 9")
+        self.resealed('"version": 10', '"version": 1')
+        self.refuse("plan-version", says="version 1, this reader accepts versions 9 to 10")
         self.plan("svod 1\ninput x: f32[8]\noutput y = x\n", "--device", "far")  # without code, which knows its manifest
         self.resealed('"name": "far", "kind": "cpu", "arenaBytes": 0',
                       '"name": "far", "kind": "gpu", "arenaBytes": 0, "sharedBytes": 0')

@@ -306,3 +306,28 @@ TEST_CASE("check: missing order between steps that share bytes") {
   };
   for (const auto& [part, damage] : rows) CHECK_THAT(refusal(damage), Catch::Contains(part));
 }
+
+TEST_CASE("check: cases of launches") {
+  REQUIRE(check(sampleCasesPlan()));
+  const auto says = [](const std::string& message, const std::function<void(LaunchCase&, Plan&)>& damage) {
+    Plan plan = sampleCasesPlan();
+    damage(action<Launch>(plan, 5).cases[0], plan);
+    auto status = check(plan);
+    REQUIRE(!status);
+    CHECK(status.error()->message == message);
+  };
+  using Case = LaunchCase;
+  says("steps[5].cases[0]: nothing says when it holds", [](Case& c, Plan&) { c.when.clear(); });
+  says("steps[5].cases[0]: the minimum 2 is above the maximum 1", [](Case& c, Plan&) { c.when[0].min = 2; });
+  says("steps[5].cases[0]: there is no variable 3 of 3", [](Case& c, Plan&) { c.when[0].size = Expr::variable(3); });
+  says("steps[5].cases[0]: 'i' is known in its loop only", [](Case& c, Plan&) { c.when[0].size = Expr::variable(2); });
+  says("steps[5].cases[0]: it has cases of its own",
+       [](Case& c, Plan& p) { c.launch.cases = action<Launch>(p, 0).cases; });
+  says("steps[5].cases[0]: there is no kernel 7 of 2", [](Case& c, Plan&) { c.launch.kernel = 7; });
+  says("steps[5].cases[0]: argument 1 touches other bytes than that of the step",
+       [](Case& c, Plan&) { c.launch.buffers[1] = 2; });
+  says("steps[5].cases[0]: argument 1 touches other bytes than that of the step",
+       [](Case&, Plan& p) { p.kernels[1].args[1].mode = Mode::ReadWrite; });
+  says("steps[0].cases[0]: 'add' takes 2 buffers and 1 values, not 2 buffers and 0 values",
+       [](Case&, Plan& p) { action<Launch>(p, 0).cases[0].launch.values.clear(); });
+}

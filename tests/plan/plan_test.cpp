@@ -27,8 +27,8 @@ TEST_CASE("an id finds rows of its own list only") {
 }
 
 TEST_CASE("plan.json: what was written is read, byte for byte the same again") {
-  const Plan plan =
-      std::array{samplePlan(), sampleGridPlan(), sampleVariantsPlan(), sampleArchPlan()}[GENERATE(0u, 1u, 2u, 3u)];
+  const Plan plan = std::array{samplePlan(), sampleGridPlan(), sampleVariantsPlan(), sampleArchPlan(),
+                               sampleCasesPlan()}[GENERATE(0u, 1u, 2u, 3u, 4u)];
   REQUIRE(check(plan));
   const std::string text = toJson(plan);
   auto back = planFromJson(text, "plan.json");
@@ -37,6 +37,15 @@ TEST_CASE("plan.json: what was written is read, byte for byte the same again") {
   CHECK(toJson(*back) == text);
   CHECK(text.find(R"("bytes": "n*4")") != std::string::npos);
   CHECK(toJson(*planFromJson(toJson(Plan{}), "empty")) == toJson(Plan{}));
+}
+
+TEST_CASE("plan.json: a version before is read as one of today") {
+  std::string text = toJson(samplePlan());
+  const std::string current = "\"version\": " + std::to_string(kPlanVersion);
+  text.replace(text.find(current), current.size(), "\"version\": " + std::to_string(kOldestPlanVersion));
+  const auto plan = planFromJson(withChecksum(text), "plan.json");
+  REQUIRE(plan);
+  CHECK(*plan == samplePlan());
 }
 
 TEST_CASE("plan.json: every changed byte is noticed") {

@@ -72,6 +72,21 @@ inline Plan sampleVariantsPlan() {
   return plan;
 }
 
+/// The same with two cases of a launch, one of which reads other weights and takes fewer values, and one of another.
+inline Plan sampleCasesPlan() {
+  Plan plan = samplePlan();
+  plan.buffers.push_back({"w", ElementType::F32, {32}, 128, Place::Constant, 0, 0, 1});
+  KernelDesc kernel = plan.kernels[0];
+  kernel.name += "_1", kernel.values.clear(), kernel.tiles = 1, kernel.flops = 2;
+  kernel.args[0].bytes = 128, kernel.args[1].bytes = 4;
+  plan.kernels.push_back(std::move(kernel));
+  const Expr n = Expr::variable(0), batch = Expr::variable(1);
+  std::get<Launch>(plan.steps[5].action).cases = {
+      {{{n, 1, 1}}, {1, {9, 4}, {}}}, {{{Expr::make(ExprOp::Mod, n, 4), 0, 0}, {batch, 1, 3}}, {0, {3, 4}, {n * 1}}}};
+  std::get<Launch>(plan.steps[0].action).cases = {{{{n + batch, -5, 9}}, {0, {0, 2}, {4}}}};
+  return plan;
+}
+
 /// The same with a device of another kind: copies into both of its arenas, and a kernel with a grid there.
 inline Plan sampleGridPlan() {
   Plan plan = samplePlan();

@@ -99,7 +99,9 @@ TEST_CASE("versions, paths, indices and offsets") {
   SECTION("version") {
     Fixture f;
     f.edit("\"version\": " + std::to_string(kPlanVersion), "\"version\": 1");
-    f.refused(5, "plan-version", "has plan version 1, this reader accepts version " + std::to_string(kPlanVersion));
+    f.refused(5, "plan-version",
+              "has plan version 1, this reader accepts versions " + std::to_string(kOldestPlanVersion) + " to " +
+                  std::to_string(kPlanVersion));
   }
   SECTION("path") {
     Fixture f;

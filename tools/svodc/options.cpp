@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <thread>
 
@@ -82,6 +83,32 @@ Result<std::vector<KernelOpts>> kernelOpts(const Flags& flags) {
     Result<std::vector<OptOp>> opts = parseOpts(std::string_view(text).substr(equals + 1));
     if (!opts) return fail(std::move(opts.error()).withNote("in --opts for kernel '" + text.substr(0, equals) + "'"));
     all.push_back({text.substr(0, equals), std::move(*opts)});
+  }
+  return all;
+}
+
+/// Sizes of one variable that are given twice are one row.
+Result<std::vector<Specialization>> specializations(const Flags& flags) {
+  std::vector<Specialization> all;
+  for (const std::string& text : flags.specialize) {
+    const size_t equals = text.find('=');
+    const auto wrong = [&] {
+      return fail(Diag::Usage, "--specialize needs N=SIZE[,SIZE], not '" + text + "'", "such as --specialize n=1,8");
+    };
+    if (equals == text.npos || equals == 0) return wrong();
+    const std::string name = text.substr(0, equals);
+    auto known = std::ranges::find(all, name, &Specialization::variable);
+    if (known == all.end()) known = all.insert(known, {name, {}});
+    std::string_view rest = std::string_view(text).substr(equals + 1);
+    for (bool more = true; more;) {
+      const std::string_view word = rest.substr(0, rest.find(','));
+      int64_t size = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
+      if (error != std::errc() || end != word.data() + word.size()) return wrong();
+      if (std::ranges::find(known->sizes, size) == known->sizes.end()) known->sizes.push_back(size);
+      more = word.size() < rest.size();
+      rest.remove_prefix(more ? word.size() + 1 : word.size());
+    }
   }
   return all;
 }
@@ -216,6 +243,7 @@ Result<CompileOptions> compileOptions(const Request& request) {
   SVOD_TRY(options.mostTuned, mostInstructions(flags));
   options.jobs = jobsOf(flags.jobs);
   SVOD_TRY(options.opts, kernelOpts(flags));
+  SVOD_TRY(options.specializations, specializations(flags));
   SVOD_TRY(options.decisions, decisionRequests(flags));
   SVOD_TRY(options.passes, passOptions(flags, *options.target));
   options.passes.instrument = request.instrument;
