@@ -11,6 +11,7 @@
 #include "lower/line_stores.h"
 #include "lower/matrix_loads.h"
 #include "lower/neighbours.h"
+#include "lower/reduce_rests.h"
 #include "lower/rings.h"
 #include "lower/strided_loads.h"
 #include "lower/strided_stores.h"
@@ -65,6 +66,7 @@ Result<UOp> constantLayout(UOp root, PassContext& cx) {
 }
 
 Result<UOp> tileRests(UOp root, PassContext& cx) { return guarded(splitTileRests(cx.graph, root), cx); }
+Result<UOp> reduceRests(UOp root, PassContext& cx) { return guarded(splitReduceRests(cx.graph, root), cx); }
 Result<UOp> expandRanges(UOp root, PassContext& cx) {
   const Caps& caps = cx.data.get<KernelJob>().caps;
   return guarded(expand(cx.graph, root, caps.workgroups ? &caps.gpu : nullptr), cx);
@@ -111,6 +113,9 @@ constexpr Pass kKernelPasses[] = {
     // The tile is a range with all of its rows here, and what is computed for one of them stands there once.
     {"tile-rests", "smaller tiles for what is left of an axis whose size only a run knows", Stage::Kernel,
      Stage::Kernel, tileRests, true},
+    // Of each of these tiles, where it sums up in lanes.
+    {"reduce-rests", "whole steps without masks for sums of a number of terms that only a run knows", Stage::Kernel,
+     Stage::Kernel, reduceRests, true},
     // The last over ranges that stand for many values; from here on a value is a scalar or a vector.
     {"expand", "ranges to lanes and copies; reductions to accumulators; fills to local buffers", Stage::Kernel,
      Stage::Lowered, expandRanges},

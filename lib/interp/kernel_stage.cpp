@@ -2,6 +2,8 @@
 // one of its open ranges takes another value. An End, Reduce or Fill runs the loops it closes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "interp/storage.h"
 #include "ir/gpu_op.h"
 #include "ir/text.h"
@@ -28,6 +30,30 @@ HostTensor makeFilled(UOp buffer, const Scalar& value) {
   HostTensor storage = makeLocal(buffer);
   for (int64_t i = 0; i < buffer.maxNumel(); ++i) storage.set(i, value);
   return storage;
+}
+
+Status loopsTwice(UOp counter) {
+  return fail(Diag::Verify, "a loop over " + toLineText(counter) + " stands inside another one over it",
+              "give nested loops ranges of their own");
+}
+
+Result<LaneValues> outsideLoop(UOp counter) {
+  return fail(Diag::Verify, "the value of " + toLineText(counter) + " is used outside its loop",
+              "verify the graph first");
+}
+
+/// What comes before a loop happens where the loop does not run, too: an accumulator gets its first value.
+template <class Execute>
+Status beforeLoop(UOp end, Execute execute) {
+  const auto isInside = [&](UOp n) {
+    return std::ranges::any_of(end.src().subspan(1), [&](UOp r) { return n.dependsOn(r); });
+  };
+  for (UOp n : toposort(end.src(0))) {
+    if (n.op() != Op::After || !isInside(n)) continue;
+    for (UOp effect : n.src().subspan(1))
+      if (!isInside(effect)) SVOD_CHECK(execute(effect));
+  }
+  return {};
 }
 
 class KernelInterpreter {
@@ -63,9 +89,7 @@ class KernelInterpreter {
   Status loop(std::span<const UOp> counters, size_t depth, Body body) {
     if (depth == counters.size()) return body();
     UOp counter = counters[depth];
-    if (slot(counter).looping)
-      return fail(Diag::Verify, "a loop over " + toLineText(counter) + " stands inside another one over it",
-                  "give nested loops ranges of their own");
+    if (slot(counter).looping) return loopsTwice(counter);
     SVOD_TRY(const LaneValues* end, value(counter.src(0)));
     int64_t count = end->first.asInt();
     slot(counter).looping = true;
@@ -95,7 +119,11 @@ class KernelInterpreter {
       case Op::After:
         for (UOp s : u.src()) SVOD_CHECK(execute(s));
         return {};
-      case Op::End: return loop(u.src().subspan(1), 0, [&] { return execute(u.src(0)); });
+      case Op::End: {
+        bool hasRun = false;
+        SVOD_CHECK(loop(u.src().subspan(1), 0, [&] { return hasRun = true, execute(u.src(0)); }));
+        return hasRun ? Status() : beforeLoop(u, [&](UOp effect) { return execute(effect); });
+      }
       case Op::Store: return store(u);
       case Op::Range:
       case Op::Buffer:
@@ -145,9 +173,7 @@ class KernelInterpreter {
         return *v;
       }
       case Op::Range:
-      case Op::Special:
-        return fail(Diag::Verify, "the value of " + toLineText(u) + " is used outside its loop",
-                    "verify the graph first");
+      case Op::Special: return outsideLoop(u);
       default: return fail(Diag::Verify, "not a value: " + toLineText(u), "verify the graph first");
     }
   }

@@ -1,0 +1,84 @@
+#include "lower/reduce_rests.h"
+
+#include <catch2/catch.hpp>
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "opts/kernel_parts.h"
+#include "opts/opt_checks.h"
+
+using namespace svod;
+
+namespace {
+
+constexpr int64_t kRows = 3;
+
+/// out[m] = the largest x[m,k] + the sum of x[m,k] + the sum of x[m,k] for k up to m. Buffers end with the last term.
+UOp buildFolds(Graph& g, UOp terms) {
+  Builder b(g);
+  UOp r0 = b.loop(kRows);
+  const auto fold = [&](Op op, UOp count) {
+    UOp k = b.loop(count, AxisType::Reduce), size = b.mul(b.i(kRows), terms), at = b.add(b.mul(r0, terms), k);
+    UOp x = g.make(Op::Param, DType::F32, {size}, SlotArg{1, Space::Global});
+    return b.reduce(op, g.load(g.indexInto(x, std::vector<UOp>{at})), {k});
+  };
+  UOp sum = b.add(fold(Op::Max, terms), fold(Op::Add, terms));
+  sum = b.add(sum, fold(Op::Add, g.alu(Op::Min, {terms, b.add(r0, b.i(1))})));
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {kRows}, {r0}), sum), {r0})});
+}
+
+Buffers storedFor(UOp sink, int64_t terms) {
+  Buffers buffers{HostTensor::zeros(DType::F32, {kRows}), HostTensor::zeros(DType::F32, {kRows * terms})};
+  for (int64_t i = 0; i < kRows * terms; ++i)
+    buffers[1].set(i, Scalar::of(DType::F32, static_cast<double>((i * 7) % 11 - 4)));
+  const Status status = interpretKernel(sink, buffers, {{"terms", terms}});
+  if (!status) FAIL(toText(status.error()) << "\n" << toUopText(sink));
+  return buffers;
+}
+
+UOp withOpts(Graph& g, UOp sink, const std::string& opts) {
+  auto tuned = applyOpts(g, sink, *parseOpts(opts), cpuCaps());
+  if (!tuned) FAIL(opts << ": " << toText(tuned.error()));
+  return *tuned;
+}
+
+}  // namespace
+
+TEST_CASE("Sums of a free number of terms are right whatever is left of the last step") {
+  for (int64_t least : {0, 1})
+    for (const char* opts : {"vector(1,4)", "acc(1,3)", "vector(1,4) acc(1,3)", "vector(1,4) unroll(1,2)",
+                             "vector(1,4) acc(1,2) vector(2,4) acc(2,2)", "acc(2,5) vector(1,2)"}) {
+      INFO(opts);
+      Graph g;
+      UOp plain = buildFolds(g, g.variable("terms", least, 100)), tuned = withOpts(g, plain, opts);
+      UOp split = splitReduceRests(g, tuned), loops = lowered(g, split);
+      REQUIRE(split != tuned);
+      for (auto [sink, stage] : {std::pair(split, Stage::Kernel), std::pair(loops, Stage::Lowered)}) {
+        const Status valid = verify(sink, stage);
+        CHECK((valid ? "" : toText(valid.error())) == "");
+      }
+      for (int64_t terms = 1; terms <= 26; ++terms) {
+        INFO(terms << " terms");
+        const Buffers expected = storedFor(plain, terms);
+        CHECK(sameBuffers(expected, storedFor(split, terms), 0));
+        CHECK(sameBuffers(expected, storedFor(loops, terms), 0));
+      }
+    }
+}
+
+TEST_CASE("Whole steps of a sum have no masks") {
+  Graph g;
+  UOp split = splitReduceRests(g, withOpts(g, buildFolds(g, g.variable("terms", 1, 100)), "vector(2,4) acc(2,3)"));
+  int whole = 0;
+  for (UOp n : toposort(split))
+    if (n.op() == Op::Reduce && n.src(0).op() == Op::Load) whole += n.src(0).srcCount() == 1;
+  CHECK(whole >= 1);
+}
+
+TEST_CASE("Sums of a constant number of terms, and sums in order, keep their one loop") {
+  Graph g;
+  UOp fixed = withOpts(g, buildFolds(g, g.index(21)), "vector(1,4) acc(1,2)");
+  CHECK(splitReduceRests(g, fixed) == fixed);
+  UOp inOrder = withOpts(g, buildFolds(g, g.variable("terms", 1, 100)), "unroll(1,4)");
+  CHECK(splitReduceRests(g, inOrder) == inOrder);
+}
