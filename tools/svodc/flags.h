@@ -11,7 +11,7 @@
 
 namespace svod {
 
-enum CommandBit : uint8_t {
+enum CommandBit : uint32_t {
   Compile = 1,
   Inspect = 2,
   Check = 4,
@@ -21,7 +21,8 @@ enum CommandBit : uint8_t {
   Log = 64,
   Tune = 128
 };
-inline constexpr uint8_t Build = Compile | Inspect | Tune, All = 255;
+using CommandBits = uint32_t;
+inline constexpr CommandBits Build = Compile | Inspect | Tune, All = ~CommandBits{0};
 
 /// What has to be the same for the same results.
 enum class Changes : uint8_t {
@@ -47,7 +48,7 @@ struct Flags {
 
 struct FlagInfo {
   std::string_view name, shortName, value, preset;
-  uint8_t commands;  // bits of CommandBit
+  CommandBits commands;
   Changes changes;
   std::string_view env, what;
   std::variant<bool Flags::*, std::string Flags::*, int64_t Flags::*, std::vector<std::string> Flags::*> member;

@@ -95,8 +95,8 @@ Table listTargets() {
   return table;
 }
 
-std::string commandsText(uint8_t bits) {
-  constexpr std::pair<uint8_t, std::string_view> kNames[] = {
+std::string commandsText(CommandBits bits) {
+  constexpr std::pair<CommandBits, std::string_view> kNames[] = {
       {Compile, "compile"}, {Inspect, "inspect"}, {Check, "check"}, {Convert, "convert"},
       {Targets, "targets"}, {Cache, "cache"},     {Log, "log"},     {Tune, "tune"}};
   std::string text;

@@ -9,7 +9,7 @@
 #include "measure/child.h"
 #include "measure/sequential_test.h"
 #include "running_plan.h"
-#include "tune_budget.h"
+#include "tune/budget.h"
 
 namespace svod {
 

@@ -5,7 +5,7 @@
 #include "driver/tuned_opts.h"
 #include "driver/tuned_plan.h"
 #include "options.h"
-#include "tune_budget.h"
+#include "tune/budget.h"
 #include "tune_graphs.h"
 #include "tune_units.h"
 #include "tune_work.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "console/console.h"
-#include "tune_budget.h"
+#include "tune/budget.h"
 #include "tune_kernels.h"
 
 namespace svod {

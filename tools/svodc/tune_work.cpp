@@ -9,7 +9,7 @@
 #include "support/suggest.h"
 #include "tune.h"
 #include "tune_ahead.h"
-#include "tune_array.h"
+#include "tune/array.h"
 #include "tune_check.h"
 #include "tune_graphs.h"
 #include "tune_plans.h"

@@ -1,4 +1,4 @@
-#include "tune_array.h"
+#include "tune/array.h"
 
 #include <charconv>
 #include <optional>

@@ -1,4 +1,4 @@
-// Time for svodc tune.
+// Time for tuning: how it is written, and which kernel has how much of it.
 #pragma once
 #include <chrono>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "tune_budget.h"
+#include "tune/budget.h"
 
 #include <algorithm>
 #include <charconv>
