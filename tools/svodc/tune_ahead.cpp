@@ -18,12 +18,12 @@ struct Ahead {
   size_t compiled = 0, failed = 0;
 };
 
-Result<Ahead> compileFor(const Request& request, const TuneKernel& task, const TuningLog& log,
+Result<Ahead> compileFor(const TuneKernel& task, const TuningLog& log,
                          const TuneSettings& settings, const std::string& writer) {
   const CodeStore store(settings.ahead);
   const std::map<std::string, CompiledCandidate> known = store.of(task.hash);
   std::vector<Candidate> wanted = candidatesAhead(*task.kernel->graph, task.kernel->unopted, capsFor(task),
-                                                  searchOptions(request, task, log, settings.place),
+                                                  searchOptions(task, log, settings),
                                                   hintsOf(log, task.hash, settings.place), kLists);
   std::erase_if(wanted, [&](const Candidate& c) { return known.contains(c.text); });
   Ahead ahead{task.kernel->name};
@@ -38,7 +38,7 @@ Result<Ahead> compileFor(const Request& request, const TuneKernel& task, const T
     }
     const std::string prefix = store.libraries(task.hash, writer) + std::to_string(first) + "-";
     for (CompiledCandidate& made : compileCandidates(*task.kernel, lists, candidateOptions(task.build->options),
-                                                     measureOptions(request.flags).compile, byHash, prefix)) {
+                                                     settings.options.measure.compile, byHash, prefix)) {
       SVOD_CHECK(wasTried(made.verdict));
       const bool isCode = made.verdict.outcome == Outcome::Timed;
       if (isCode) byHash.emplace(made.code.hash, made.code);
@@ -52,14 +52,14 @@ Result<Ahead> compileFor(const Request& request, const TuneKernel& task, const T
 
 }  // namespace
 
-Result<Document> compileAhead(const Request& request, const std::vector<TuneKernel>& kernels, const TuningLog& log,
+Result<Document> compileAhead(const std::vector<TuneKernel>& kernels, const TuningLog& log,
                               const TuneSettings& settings, const std::string& writer) {
   std::error_code problem;
   std::filesystem::create_directories(settings.ahead, problem);
   if (problem) return fail(ioError("cannot create", settings.ahead, problem.value()));
   Table table{"kernels", {{"name", "kernel"}, {"compiled", "compiled", true}, {"failed", "without code", true}}, {}};
   for (const TuneKernel& kernel : kernels) {
-    SVOD_TRY(const Ahead ahead, compileFor(request, kernel, log, settings, writer));
+    SVOD_TRY(const Ahead ahead, compileFor(kernel, log, settings, writer));
     table.rows.push_back({ahead.kernel, ahead.compiled, ahead.failed});
   }
   return Document{"", {{"", "Compiled ahead", {table}}}};

@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "driver/tuned_opts.h"
+#include "driver/tuned_plan.h"
 #include "report/tuning_page.h"
 #include "tune_plans.h"
 #include "tune_verdicts.h"
@@ -54,19 +54,17 @@ TuningLog without(const TuningLog& log, const std::set<std::string>& kernels) {
 
 class PlanCheck {
  public:
-  PlanCheck(const Request& request, Workplace& place, TuningLog& log, LogAppender& appender,
-            const TuneSettings& settings, const std::string& graph, const BuildResult& build)
-      : request_(request), place_(place), log_(log), settings_(settings), graph_(graph), build_(build),
-        base_(build.options.decisions.values.begin(), build.options.decisions.values.end()),
-        verdicts_(log, appender, settings.place, graphName(graph)) {
-    checked_.name = graphName(graph);
+  PlanCheck(const TuneGraph& graph, TuningLog& log, LogAppender& appender, const TuneSettings& settings)
+      : graph_(graph), log_(log), settings_(settings), base_(askedOf(graph)),
+        verdicts_(log, appender, settings.place, graph.name) {
+    checked_.name = graph.name;
   }
 
   Result<CheckedGraph> run() {
     SVOD_TRY(std::optional<KernelsInPlan> times, dropSlower());
     if (!checked_.problem.empty()) return std::move(checked_);
     const auto [decided, tuned] = withWinners(log_);
-    const Result<BuildResult> baseline = built(base_, TuningLog());
+    const Result<BuiltGraph> baseline = built(base_, TuningLog());
     if (!tuned || !baseline) checked_.problem = (!tuned ? tuned.error() : baseline.error())->message;
     if (!checked_.problem.empty()) return std::move(checked_);
     if (isBaseline(decided, *tuned)) times = KernelsInPlan();
@@ -82,19 +80,19 @@ class PlanCheck {
  private:
   double secondsLeft() const { return secondsBetween(TuneClock::now(), settings_.deadline); }
 
-  PlanPair pairOf(const BuildResult& tuned, const BuildResult& other) const {
+  PlanPair pairOf(const BuiltGraph& tuned, const BuiltGraph& other) const {
     return {tuned.model,
             other.model,
             *tuned.compilation,
             *other.compilation,
             tuned.options.numerics,
-            measureOptions(request_.flags).compile.variablesAt};
+            settings_.options.measure.compile.variablesAt};
   }
-  KernelsInPlan timed(const BuildResult& tuned, const BuildResult& other, double seconds) const {
+  KernelsInPlan timed(const BuiltGraph& tuned, const BuiltGraph& other, double seconds) const {
     return timeKernelsInPlans(pairOf(tuned, other), std::min(kSeconds, seconds));
   }
-  Result<BuildResult> built(const Asked& asked, const TuningLog& log) {
-    return buildTuned(request_, place_, graph_, asked, log);
+  Result<BuiltGraph> built(const Asked& asked, const TuningLog& log) {
+    return buildTuned(graph_, asked, log);
   }
 
   /// Winners that are not faster in the plan lose, until all stay: then the times of the whole plan beside that of -O1
@@ -104,7 +102,7 @@ class PlanCheck {
     size_t lost = 0;  // in the last round
     for (int round = 0; round < kRounds && secondsLeft() > forWhole; ++round) {
       const auto [decided, tuned] = withWinners(log_);
-      const Result<BuildResult> plain = built(askedWith(decided, base_), TuningLog());
+      const Result<BuiltGraph> plain = built(askedWith(decided, base_), TuningLog());
       if (!tuned || !plain) {
         checked_.problem = (!tuned ? tuned.error() : plain.error())->message;
         break;
@@ -128,8 +126,8 @@ class PlanCheck {
   }
 
   /// Where the whole plan is not faster with them; how many. `times` become those of the whole plan beside that of -O1.
-  Result<size_t> dropDecisions(const PlanWinner& decided, const BuildResult& tuned, KernelsInPlan& times) {
-    const Result<BuildResult> baseline = built(base_, TuningLog());
+  Result<size_t> dropDecisions(const PlanWinner& decided, const BuiltGraph& tuned, KernelsInPlan& times) {
+    const Result<BuiltGraph> baseline = built(base_, TuningLog());
     if (!baseline) return 0;  // run() says why
     times = timed(tuned, *baseline, std::max(kLeastSeconds, secondsLeft() / 2));
     checked_.problem = times.problem;
@@ -141,30 +139,30 @@ class PlanCheck {
 
   /// The plan that a compile makes with the log: with the first decisions that the graph has, and what is asked for,
   /// which wins.
-  std::pair<std::optional<PlanWinner>, Result<BuildResult>> withWinners(const TuningLog& log) {
+  std::pair<std::optional<PlanWinner>, Result<BuiltGraph>> withWinners(const TuningLog& log) {
     for (PlanWinner& winner :
-         planWinnersOf(log, graphHash(build_.model), settings_.place.target, settings_.place.compiler)) {
-      Result<BuildResult> tuned = built(askedWith(winner, base_), log);
+         planWinnersOf(log, graphHash(graph_.usual.model), settings_.place.target, settings_.place.compiler)) {
+      Result<BuiltGraph> tuned = built(askedWith(winner, base_), log);
       if (tuned || tuned.error()->diag != Diag::Usage) return {std::move(winner), std::move(tuned)};
     }
     return {std::nullopt, built(base_, log)};
   }
 
-  static bool isBaseline(const std::optional<PlanWinner>& decided, const BuildResult& tuned) {
+  static bool isBaseline(const std::optional<PlanWinner>& decided, const BuiltGraph& tuned) {
     return !decided && winnersIn(*tuned.compilation).empty();
   }
 
   /// Answers what guardPlan() asks.
   class Guarded : public GuardMeasure {
    public:
-    Guarded(PlanCheck& check, const Asked& asked, const std::vector<InPlan>& winners, const BuildResult& baseline)
+    Guarded(PlanCheck& check, const Asked& asked, const std::vector<InPlan>& winners, const BuiltGraph& baseline)
         : check_(check), asked_(asked), winners_(winners), baseline_(baseline) {}
 
     WholeTimes with(const std::vector<size_t>& numbers) override {
       std::set<std::string> others;
       for (const InPlan& winner : winners_) others.insert(winner.hash);
       for (size_t i : numbers) others.erase(winners_[i].hash);
-      const Result<BuildResult> tuned = check_.built(asked_, without(check_.log_, others));
+      const Result<BuiltGraph> tuned = check_.built(asked_, without(check_.log_, others));
       if (!tuned) return {1, 1, true};
       const double seconds = std::max(kLeastSeconds, check_.secondsLeft() / 4);
       KernelsInPlan times = timeWholePlans(check_.pairOf(*tuned, baseline_), std::min(kSeconds, seconds));
@@ -180,12 +178,12 @@ class PlanCheck {
     PlanCheck& check_;
     const Asked& asked_;
     const std::vector<InPlan>& winners_;
-    const BuildResult& baseline_;
+    const BuiltGraph& baseline_;
   };
 
   /// The whole plan is slower than the baseline: kernels go back to -O1 until it is not. Its times then.
   Result<KernelsInPlan> guard(const std::optional<PlanWinner>& decided, const std::vector<InPlan>& inPlan,
-                              const KernelsInPlan& times, const BuildResult& baseline) {
+                              const KernelsInPlan& times, const BuiltGraph& baseline) {
     const std::vector<InPlan> winners = byGain(inPlan, times);
     const Asked asked = askedWith(decided, base_);
     Guarded measure(*this, asked, winners, baseline);
@@ -194,7 +192,7 @@ class PlanCheck {
       SVOD_CHECK(verdicts_.dropKernel(winners[drop.winner], drop.times));
     checked_.dropped += result.dropped.size();
     if (measure.last || !decided) return measure.last.value_or(KernelsInPlan());
-    const Result<BuildResult> alone = built(asked, log_);  // decisions, and no winners
+    const Result<BuiltGraph> alone = built(asked, log_);  // decisions, and no winners
     return alone ? timed(*alone, baseline, kLeastSeconds) : times;
   }
 
@@ -203,33 +201,28 @@ class PlanCheck {
     const auto [decided, tuned] = withWinners(log_);
     const TunePlace& here = settings_.place;
     if (!tuned) return {};
-    if (isBaseline(decided, *tuned) && planWinnersOf(log_, graphHash(build_.model), here.target, here.compiler).empty())
+    if (isBaseline(decided, *tuned) && planWinnersOf(log_, graphHash(graph_.usual.model), here.target, here.compiler).empty())
       return {};
     checked_.untold = verdicts_.untold(winnersIn(*tuned->compilation));
     return verdicts_.recordGain(*tuned, base_, decided, times);
   }
 
-  const Request& request_;
-  Workplace& place_;
+  const TuneGraph& graph_;
   TuningLog& log_;
   const TuneSettings& settings_;
-  const std::string& graph_;
-  const BuildResult& build_;  // as -O1 makes it
-  const Asked base_;          // what a user asked for
+  const Asked base_;  // what a user asked for
   PlanVerdicts verdicts_;
   CheckedGraph checked_;
 };
 
 }  // namespace
 
-Result<std::vector<CheckedGraph>> checkInPlans(const Request& request, Workplace& place,
-                                               const std::deque<BuildResult>& builds, TuningLog& log,
+Result<std::vector<CheckedGraph>> checkInPlans(const std::deque<TuneGraph>& graphs, TuningLog& log,
                                                LogAppender& appender, const TuneSettings& settings) {
   std::vector<CheckedGraph> all;
-  for (size_t i = 0; i < builds.size(); ++i) {
-    if (!builds[i].options.devices.empty() || builds[i].compilation->kernels.empty()) continue;
-    SVOD_TRY(CheckedGraph checked,
-             PlanCheck(request, place, log, appender, settings, request.files[i], builds[i]).run());
+  for (const TuneGraph& graph : graphs) {
+    if (!graph.usual.options.devices.empty() || graph.usual.compilation->kernels.empty()) continue;
+    SVOD_TRY(CheckedGraph checked, PlanCheck(graph, log, appender, settings).run());
     all.push_back(std::move(checked));
   }
   SVOD_CHECK(appender.flush());

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tune.h"
-#include "tune_graphs.h"
+#include "report/document.h"
+#include "tune/kernel_turns.h"
 
 namespace svod {
 
@@ -20,10 +20,8 @@ struct CheckedGraph {
 
 /// Every winner that was not timed inside the plan of its graph yet: what is not faster there has lost, with the
 /// reason, and the next best takes its place; decisions as well. Where the whole plan is slower than that of -O1 with
-/// those that are left, more of them lose. What it gains is recorded. `builds`: of the files of `request`, in order.
-/// Errors: those of the appender.
-Result<std::vector<CheckedGraph>> checkInPlans(const Request& request, Workplace& place,
-                                               const std::deque<BuildResult>& builds, TuningLog& log,
+/// those that are left, more of them lose. What it gains is recorded. Errors: those of the appender.
+Result<std::vector<CheckedGraph>> checkInPlans(const std::deque<TuneGraph>& graphs, TuningLog& log,
                                                LogAppender& appender, const TuneSettings& settings);
 
 Table describeChecks(const std::vector<CheckedGraph>& graphs);

@@ -1,7 +1,6 @@
 // svodc tune GRAPH.. --tuning-log FILE, and svodc tune --explain KERNEL --tuning-log FILE
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 #include <set>
 
 #include "driver/applied_log.h"
@@ -9,10 +8,11 @@
 #include "options.h"
 #include "report/tuning_page.h"
 #include "support/suggest.h"
-#include "tune.h"
+#include "tune/kernel_turns.h"
 #include "tune_check.h"
 #include "tune_graphs.h"
 #include "tune_plans.h"
+#include "tune_progress.h"
 #include "tune_report.h"
 #include "tune_work.h"
 #include "tuning/log_file.h"
@@ -71,33 +71,36 @@ Result<int> tuneHere(const Request& request, Console& console) {
     SVOD_TRY(log, readTuningLog(path, console));
   }
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
-  SVOD_TRY(std::deque<BuildResult> builds, buildAll(request, console, *place));
-  SVOD_CHECK(checkMachine(builds, request.flags));
+  SVOD_TRY(GraphFiles files, buildAll(request, console, *place));
+  std::deque<TuneGraph>& all = files.graphs;
+  SVOD_CHECK(checkMachine(all, request.flags));
   SVOD_TRY(LogAppender appender, LogAppender::open(path, waitingWith(console)));
-  SVOD_CHECK(recordGraphs(builds, request, log, appender));
+  SVOD_CHECK(recordGraphs(all, log, appender));
   request.interrupts->says("interrupted; the tuning log has all that was measured", "run it again to go on");
-  TuneSettings settings{placeOf(builds, request), place->directory.file(""), "", {}};
+  const TuneOptions options = tuneOptions(request.flags);
+  TuneSettings settings{options, placeOf(all.front().usual.options, options, request.flags.decide),
+                        place->directory.file(""), "", {}};
   const TuneClock::time_point start = TuneClock::now();
   const auto until = [&](double part) { settings.deadline = afterSeconds(start, part * seconds); };
   until(1);
-  TuneProgress progress(console, form, settings.deadline);
-  const std::vector<TuneKernel> kernels = wanted.wantsOpts ? kernelsToTune(builds) : std::vector<TuneKernel>();
+  TuneProgress progress(settings.deadline, progressOn(console, form));
+  const std::vector<TuneKernel> kernels = wanted.wantsOpts ? kernelsToTune(all) : std::vector<TuneKernel>();
   progress.begin(kernels);
   until(wanted.wantsDecisions ? kKernels : kKernels + kDecisions);
-  SVOD_TRY(const std::vector<Tuned> all, tuneInTurns(request, kernels, log, appender, settings, progress));
+  SVOD_TRY(const std::vector<Tuned> tuned, tuneInTurns(kernels, log, appender, settings, progress));
   std::vector<TunedGraph> graphs;
   until(kKernels + kDecisions);
   if (wanted.wantsDecisions) {
-    std::vector<size_t> every(builds.size());
-    std::iota(every.begin(), every.end(), 0);
+    std::vector<TuneGraph*> every;
+    for (TuneGraph& graph : all) every.push_back(&graph);
     progress.decisions();
-    SVOD_TRY(graphs, tuneDecisions(request, *place, builds, every, log, appender, settings, progress));
+    SVOD_TRY(graphs, tuneDecisions(every, log, appender, settings, progress));
   }
   until(1);
   progress.checks();
-  SVOD_TRY(const std::vector<CheckedGraph> checks, checkInPlans(request, *place, builds, log, appender, settings));
+  SVOD_TRY(const std::vector<CheckedGraph> checks, checkInPlans(all, log, appender, settings));
   progress.end();
-  SVOD_CHECK(console.print(tuneText(describe(all, graphs, checks, path), request, console)));
+  SVOD_CHECK(console.print(tuneText(describe(tuned, graphs, checks, path), request, console)));
   return 0;
 }
 

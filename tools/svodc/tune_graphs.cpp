@@ -4,13 +4,10 @@
 #include <array>
 
 #include "c_calls.h"
-#include "driver/tuned_opts.h"
-#include "driver/tuned_plan.h"
 #include "machine/host.h"
-#include "measure/code.h"
+#include "models.h"
 #include "options.h"
 #include "processors.h"
-#include "search/plan_search.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -80,68 +77,59 @@ Status checkTuning(const Request& request) {
   return {};
 }
 
-void keepKernels(Request& request, const Workplace& place) {
-  request.flags.cacheDir = place.directory.file("kernels"), request.flags.noCache = false;
-  request.flags.cacheLimit = int64_t{1} << 12;
+TuneOptions tuneOptions(const Flags& flags) {
+  TuneOptions options;
+  SearchOptions& search = options.search;
+  const int threads = flags.threads == 0 ? hostCores() : static_cast<int>(flags.threads);
+  search.beam = static_cast<int>(flags.beam), search.threads = threads;
+  search.stopAbove = static_cast<double>(flags.stopAbove), search.mostOfLeast = static_cast<double>(flags.mostOfLeast);
+  search.mostInstructions = 2 * static_cast<double>(flags.mostInstructions);  // the estimate may be too high
+  search.leastGain = static_cast<double>(flags.leastGain) / 100;
+  search.timesSameCode = flags.sameCode == "time";
+  CompileLimits& compile = options.measure.compile;
+  compile.seconds = static_cast<double>(flags.compileSeconds);
+  compile.mostInstructions = static_cast<size_t>(flags.mostInstructions);
+  compile.variablesAt = static_cast<int>(flags.variablesAt);
+  options.measure.run = {threads, flags.caches == "cold", flags.wholeGrids};
+  return options;
 }
 
-Result<std::deque<BuildResult>> buildAll(const Request& request, Console& console, Workplace& place) {
-  std::deque<BuildResult> builds;
-  for (const std::string& graph : request.files) {
+namespace {
+
+/// It says its notes once, when the graph is compiled for the first time.
+Result<Model> readAgain(const Request& request) {
+  SVOD_TRY(const LoadOptions load, loadOptions(request.flags));
+  std::vector<Error> notes;
+  CSources sources;
+  return readModel(request.files.at(0), load, notes, sources);
+}
+
+}  // namespace
+
+Result<GraphFiles> buildAll(const Request& request, Console& console, Workplace& place) {
+  GraphFiles all;
+  for (const std::string& path : request.files) {
     Request one = request;
-    one.files = {graph}, one.flags.tuningLog.clear();
-    keepKernels(one, place);
+    one.files = {path}, one.flags.tuningLog.clear();
+    one.flags.cacheDir = place.directory.file("kernels"), one.flags.noCache = false;
+    one.flags.cacheLimit = int64_t{1} << 12;
     SVOD_TRY(BuildResult build, buildGraph(one, console, place, false));
-    builds.push_back(std::move(build));
+    CompileOptions options = build.options;
+    options.progress = {};
+    all.graphs.push_back({graphName(path),
+                          [one = std::move(one)] { return readAgain(one); },
+                          {std::move(options), std::move(build.model), std::move(build.compilation)}});
+    all.compiles.push_back(std::move(build));
   }
-  return builds;
+  return all;
 }
 
-Status checkMachine(const std::deque<BuildResult>& builds, const Flags& flags) {
-  SVOD_TRY(const CpuTarget here, makeCpuTarget("", "native"));
-  for (const BuildResult& build : builds) {
-    SVOD_CHECK(checkAllowed(build.options, flags, "svodc tune"));
-    const auto& wanted = std::get<CpuTarget>(build.options.machine);
-    if (wanted.triple != here.triple)
-      return fail(Diag::Unsupported, "code for " + wanted.triple + " does not run here", "tune on such a machine");
-    for (const std::string& feature : wanted.features)
-      if (!here.has(feature))
-        return fail(Diag::Unsupported, "this processor has no " + feature + ", which " + wanted.name + " has",
-                    "tune on such a machine, or for this one");
+Status checkMachine(const std::deque<TuneGraph>& graphs, const Flags& flags) {
+  for (const TuneGraph& graph : graphs) {
+    SVOD_CHECK(checkAllowed(graph.usual.options, flags, "svodc tune"));
+    SVOD_CHECK(checkRunsHere(graph.usual.options));
   }
   return {};
-}
-
-Status recordGraphs(const std::deque<BuildResult>& builds, const Request& request, TuningLog& log,
-                    LogAppender& appender) {
-  for (size_t i = 0; i < builds.size(); ++i) {
-    const BuildResult& build = builds[i];
-    const auto& asked = build.options.decisions.values;
-    const GraphRecord graph{graphHash(build.model),
-                            graphName(request.files[i]),
-                            tuningTarget(build.options),
-                            tuningCompiler(),
-                            linesOf(Asked(asked.begin(), asked.end())),
-                            launchesOf(*build.compilation)};
-    if (graph.launches.empty() || std::ranges::find(log.graphs, graph) != log.graphs.end()) continue;
-    SVOD_CHECK(appender.append(graph));
-    log.graphs.push_back(graph);
-  }
-  return {};
-}
-
-int threadsOf(const Flags& flags) { return flags.threads == 0 ? hostCores() : static_cast<int>(flags.threads); }
-
-TunePlace placeOf(const std::deque<BuildResult>& builds, const Request& request) {
-  const Flags& flags = request.flags;
-  std::string machine = machineText();  // what was measured in another way is another machine
-  if (threadsOf(flags) > 1) machine += ", " + std::to_string(threadsOf(flags)) + " threads";
-  if (flags.caches == "cold") machine += ", cold caches";
-  if (flags.variablesAt != kMiddle) machine += ", variables at " + std::to_string(flags.variablesAt) + " %";
-  const bool isBound = hostCores() < hostProcessors();
-  const std::string planMachine =
-      machine + (isBound ? ", on " + std::to_string(hostCores()) + " of the processors" : "");
-  return {tuningTarget(builds.front().options), machine, tuningCompiler(), planMachine, flags.decide};
 }
 
 }  // namespace svod

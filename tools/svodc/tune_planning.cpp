@@ -6,6 +6,7 @@
 #include "driver/tuned_plan.h"
 #include "options.h"
 #include "tune/budget.h"
+#include "tune/kernels.h"
 #include "tune_graphs.h"
 #include "tune_units.h"
 #include "tune_work.h"
@@ -46,11 +47,12 @@ Status checkFolder(const std::string& folder) {
 }
 
 /// Those whose decisions can be looked for, equal ones once.
-std::vector<UnitPart> graphsToTune(const std::deque<BuildResult>& builds, const std::vector<std::string>& files) {
+std::vector<UnitPart> graphsToTune(const std::deque<TuneGraph>& all, const std::vector<std::string>& files) {
   std::vector<UnitPart> graphs;
-  for (size_t i = 0; i < builds.size(); ++i) {
-    if (!builds[i].options.devices.empty() || builds[i].compilation->kernels.empty()) continue;
-    std::string hash = graphHash(builds[i].model);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const BuiltGraph& build = all[i].usual;
+    if (!build.options.devices.empty() || build.compilation->kernels.empty()) continue;
+    std::string hash = graphHash(build.model);
     if (std::ranges::find(graphs, hash, &UnitPart::hash) == graphs.end()) graphs.push_back({std::move(hash), files[i]});
   }
   return graphs;
@@ -68,23 +70,22 @@ Result<int> planWork(const Request& request, Console& console) {
   Request graphs = request;
   graphs.files.erase(graphs.files.begin());
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
-  SVOD_TRY(const std::deque<BuildResult> builds, buildAll(graphs, console, *place));
+  SVOD_TRY(const GraphFiles compiled, buildAll(graphs, console, *place));
   std::error_code problem;
   fs::create_directories(folder, problem);
   if (problem) return fail(ioError("cannot create", folder, problem.value()));
   work.directory = fs::proximate(fs::current_path(), fs::canonical(folder)).string();
   work.graphs = graphs.files, work.flags = request.flags;
   work.flags.decideFrom.clear(), work.flags.decide.clear();  // what the file says, in place of its name
-  for (const auto& [name, value] : builds.front().options.decisions.values)
-    work.flags.decide.push_back(name + "=" + value);
-  work.target = tuningTarget(builds.front().options), work.compiler = tuningCompiler();
-  for (const BuildResult& build : builds)
+  work.flags.decide = linesOf(askedOf(compiled.graphs.front()));
+  work.target = tuningTarget(compiled.graphs.front().usual.options), work.compiler = tuningCompiler();
+  for (const BuildResult& build : compiled.compiles)
     for (const std::string& file : build.filesRead) {
       SVOD_TRY(work.files[file], hashOfFile(file));
     }
-  const std::vector<TuneKernel> kernels = kernelsToTune(builds);
+  const std::vector<TuneKernel> kernels = kernelsToTune(compiled.graphs);
   const std::vector<UnitPart> toPlan =
-      wanted.wantsDecisions ? graphsToTune(builds, graphs.files) : std::vector<UnitPart>();
+      wanted.wantsDecisions ? graphsToTune(compiled.graphs, graphs.files) : std::vector<UnitPart>();
   work.units = unitsOf(kernels, toPlan, request.flags.units, work);
   SVOD_CHECK(request.interrupts->place([&] { return writeFileAtomic(folder + "/plan.json", toText(work)); }));
   const size_t count = work.units.size();

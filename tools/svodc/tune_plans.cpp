@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "driver/plan_price.h"
-#include "driver/tuned_opts.h"
+#include "driver/tuned_plan.h"
 #include "measure/child.h"
 #include "plans_in_turns.h"
 #include "report/tuning_page.h"
@@ -24,12 +23,11 @@ constexpr ChildLimits kPriceLimits{60, uint64_t{8} << 30};
 /// One graph, for which it answers what a search of its decisions asks.
 class GraphPlans : public PlanMeasure {
  public:
-  GraphPlans(const Request& request, Workplace& place, const std::string& graph, BuildResult& build, TuningLog& log,
-             LogAppender& appender, const TuneSettings& settings, TuneProgress& progress)
-      : request_(request), place_(place), graph_(graph), build_(build), log_(log), appender_(appender),
-        settings_(settings), progress_(progress) {}
+  GraphPlans(TuneGraph& graph, TuningLog& log, LogAppender& appender, const TuneSettings& settings,
+             TuneProgress& progress)
+      : graph_(graph), log_(log), appender_(appender), settings_(settings), progress_(progress) {}
 
-  int variablesAt() const { return measureOptions(request_.flags).compile.variablesAt; }
+  int variablesAt() const { return settings_.options.measure.compile.variablesAt; }
   bool isOver() override { return TuneClock::now() >= settings_.deadline; }
   void beginPricing() override {
     pricingEnd_ = afterSeconds(TuneClock::now(), secondsBetween(TuneClock::now(), settings_.deadline) / 2);
@@ -43,7 +41,7 @@ class GraphPlans : public PlanMeasure {
       requests.values.insert(asked.begin(), asked.end());
       KernelPrices prices = prices_;
       const Result<PlanPrice> price =
-          priceOf(build_.model, build_.compilation->folded, build_.options, requests, prices);
+          priceOf(graph_.usual.model, graph_.usual.compilation->folded, graph_.usual.options, requests, prices);
       Json json;
       if (price)
         json = {{"ns", price->nanoseconds}, {"plan", price->plan}, {"kernels", price->kernels}};
@@ -73,11 +71,11 @@ class GraphPlans : public PlanMeasure {
     if (const Status tuned = tuneNewKernels(candidate.asked); !tuned)
       return {Outcome::CompileFailed, tuned.error()->message};
     if (!best_ || bestAsked_ != than.asked) {
-      Result<BuildResult> built = buildTuned(request_, place_, graph_, than.asked, log_);
+      Result<BuiltGraph> built = buildTuned(graph_, than.asked, log_);
       if (!built) return {Outcome::CompileFailed, built.error()->message};
-      best_ = std::make_unique<BuildResult>(std::move(*built)), bestAsked_ = than.asked;
+      best_ = std::make_unique<BuiltGraph>(std::move(*built)), bestAsked_ = than.asked;
     }
-    Result<BuildResult> built = buildTuned(request_, place_, graph_, candidate.asked, log_);
+    Result<BuiltGraph> built = buildTuned(graph_, candidate.asked, log_);
     if (!built) return {Outcome::CompileFailed, built.error()->message};
     return comparePlans(
         {built->model, best_->model, *built->compilation, *best_->compilation, built->options.numerics, variablesAt()});
@@ -87,9 +85,8 @@ class GraphPlans : public PlanMeasure {
   /// Those of the plan that were not tuned in this place before. What they are compared with is -O1.
   Status tuneNewKernels(const Asked& asked) {
     const TuningLog none;
-    std::deque<BuildResult> builds;
-    SVOD_TRY(BuildResult built, buildTuned(request_, place_, graph_, asked, none));
-    builds.push_back(std::move(built));
+    SVOD_TRY(const BuiltGraph built, buildTuned(graph_, asked, none));
+    const BuiltGraph* const builds[] = {&built};
     std::set<std::string> known;
     for (const CandidateRecord& r : log_.candidates)
       if (r.target == settings_.place.target && r.machine == settings_.place.machine) known.insert(r.kernel);
@@ -101,20 +98,17 @@ class GraphPlans : public PlanMeasure {
     const double left = secondsBetween(TuneClock::now(), settings_.deadline);
     settings.deadline =
         afterSeconds(TuneClock::now(), std::min(left / 3, kSecondsEach * static_cast<double>(kernels.size())));
-    return tuneInTurns(request_, kernels, log_, appender_, settings, progress_, progress_.add(kernels))
+    return tuneInTurns(kernels, log_, appender_, settings, progress_, progress_.add(kernels))
         .transform([](const std::vector<Tuned>&) {});
   }
 
-  const Request& request_;
-  Workplace& place_;
-  const std::string& graph_;
-  BuildResult& build_;  // with the baseline decisions
+  TuneGraph& graph_;
   TuningLog& log_;
   LogAppender& appender_;
   const TuneSettings& settings_;
   TuneProgress& progress_;
   KernelPrices prices_;
-  std::unique_ptr<BuildResult> best_;  // the plan to beat
+  std::unique_ptr<BuiltGraph> best_;  // the plan to beat
   Asked bestAsked_;
   TuneClock::time_point pricingEnd_{};
   size_t measured_ = 0;
@@ -156,9 +150,10 @@ PlanRecord recordOf(const PlanCandidate& candidate, const TrialResult& verdict, 
   return r;
 }
 
-Result<TunedGraph> tuneGraph(GraphPlans& plans, const std::string& name, const BuildResult& build, TuningLog& log,
-                             LogAppender& appender, const TunePlace& place) {
-  TunedGraph tuned{name, {}, ""};
+Result<TunedGraph> tuneGraph(GraphPlans& plans, const TuneGraph& graph, TuningLog& log, LogAppender& appender,
+                             const TunePlace& place) {
+  const BuiltGraph& build = graph.usual;
+  TunedGraph tuned{graph.name, {}, ""};
   if (!build.options.devices.empty() || build.compilation->kernels.empty()) {
     tuned.problem = build.compilation->kernels.empty() ? "it has no kernels" : "it runs on several devices";
     return tuned;
@@ -166,8 +161,7 @@ Result<TunedGraph> tuneGraph(GraphPlans& plans, const std::string& name, const B
   if (tuned.problem = whyNotRun(build.model, *build.compilation, plans.variablesAt()); !tuned.problem.empty())
     return tuned;
   const std::string hash = graphHash(build.model);
-  const auto& values = build.options.decisions.values;
-  const Asked base(values.begin(), values.end());
+  const Asked base = askedOf(graph);
   std::vector<Asked> hints;
   for (const PlanWinner& winner : planWinnersOf(log, hash, place.target, place.compiler))
     if (std::optional<Asked> asked = askedFrom(winner.decisions)) hints.push_back(std::move(*asked));
@@ -182,30 +176,15 @@ Result<TunedGraph> tuneGraph(GraphPlans& plans, const std::string& name, const B
 
 }  // namespace
 
-Result<BuildResult> buildTuned(const Request& request, Workplace& place, const std::string& graph, const Asked& asked,
-                               const TuningLog& log) {
-  Request one = request;
-  one.files = {graph}, one.flags.tuningLog.clear(), one.flags.decideFrom.clear();
-  one.flags.decide = linesOf(asked);
-  keepKernels(one, place);
-  TuningLog kernels = log;
-  kernels.plans.clear();
-  Console silent({.quiet = true});
-  SVOD_TRY(BuildResult built, buildGraph(one, silent, place, false, &kernels));
-  built.options.tuning = nullptr;
-  return built;
-}
-
-Result<std::vector<TunedGraph>> tuneDecisions(const Request& request, Workplace& place, std::deque<BuildResult>& builds,
-                                              std::span<const size_t> graphs, TuningLog& log, LogAppender& appender,
+Result<std::vector<TunedGraph>> tuneDecisions(std::span<TuneGraph* const> graphs, TuningLog& log, LogAppender& appender,
                                               const TuneSettings& settings, TuneProgress& progress) {
   std::vector<TunedGraph> all;
-  for (const size_t i : graphs) {
+  for (TuneGraph* const graph : graphs) {
     TuneSettings own = settings;  // an equal part of what is left for each
     const double left = secondsBetween(TuneClock::now(), settings.deadline);
     own.deadline = afterSeconds(TuneClock::now(), left / static_cast<double>(graphs.size() - all.size()));
-    GraphPlans plans(request, place, request.files[i], builds[i], log, appender, own, progress);
-    SVOD_TRY(TunedGraph tuned, tuneGraph(plans, graphName(request.files[i]), builds[i], log, appender, settings.place));
+    GraphPlans plans(*graph, log, appender, own, progress);
+    SVOD_TRY(TunedGraph tuned, tuneGraph(plans, *graph, log, appender, settings.place));
     all.push_back(std::move(tuned));
   }
   SVOD_CHECK(appender.flush());

@@ -1,11 +1,9 @@
-// How far svodc tune is, for people and for programs.
+// How svodc tune says how far it is.
 #pragma once
 #include <string>
-#include <vector>
 
 #include "console/console.h"
-#include "tune/budget.h"
-#include "tune_kernels.h"
+#include "tune/progress.h"
 
 namespace svod {
 
@@ -13,55 +11,7 @@ enum class ProgressForm : uint8_t { Text, Json };
 /// Errors: Usage.
 Result<ProgressForm> progressForm(const std::string& name);
 
-/// Of one run. Times of kernels are nanoseconds of one launch on one thread, 0 where not known. A kernel is done where
-/// its search is over or it had its turn in this round; at the end, where it had one in any.
-class TuneProgress {
- public:
-  TuneProgress(Console& console, ProgressForm form, TuneClock::time_point deadline)
-      : console_(console), form_(form), deadline_(deadline) {}
-
-  void begin(const std::vector<TuneKernel>& kernels);
-  /// More kernels, of plans that may not come to be: they do not count among those that are done, nor in what is
-  /// expected. The number of the first.
-  size_t add(const std::vector<TuneKernel>& kernels);
-  /// What comes behind the turns of kernels.
-  void decisions();
-  void checks();
-  /// Decisions about a graph are looked for: so many plans were measured.
-  void plans(size_t measured);
-  /// A kernel's turn.
-  void turn(size_t kernel, int round);
-  void knows(size_t kernel, double baseline, double best);
-  void tried();
-  /// Its turn is over, and its search may be.
-  void hadTurn(size_t kernel, bool isOver);
-  void end();
-
- private:
-  struct Row {
-    std::string name, hash;
-    double launches = 0, predicted = 0, baseline = 0, best = 0;
-    bool isDone = false, isOver = false, hadTurn = false;
-  };
-
-  /// What all launches are expected to take, as a part of -O1.
-  double expected() const;
-  double perSecond() const;
-  size_t kernelsDone() const;
-  void show(const char* event);
-  void does(const char* event, std::string what);
-  std::string text() const;
-  std::string kernelText(size_t room) const;
-  std::string json(const char* event) const;
-
-  Console& console_;
-  ProgressForm form_;
-  TuneClock::time_point deadline_, start_ = TuneClock::now(), shown_{};
-  std::vector<Row> rows_;
-  size_t own_ = 0;  // rows of the graphs; those behind them are of plans
-  size_t at_ = 0, candidates_ = 0, plans_ = 0;
-  int round_ = 1;
-  std::string doing_;  // in place of a kernel's turn
-};
+/// On stderr.
+TuneProgress::Shows progressOn(Console& console, ProgressForm form);
 
 }  // namespace svod

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "command.h"
 #include "report/document.h"
 #include "tune_check.h"
 #include "tune_plans.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "flags.h"
-#include "tune_kernels.h"
+#include "tune/kernels.h"
 #include "tuning/log_file.h"
 
 namespace svod {

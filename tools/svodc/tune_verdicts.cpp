@@ -92,7 +92,7 @@ Result<size_t> PlanVerdicts::dropRest() {
   return dropped;
 }
 
-Status PlanVerdicts::recordGain(const BuildResult& tuned, const Asked& base, const std::optional<PlanWinner>& decided,
+Status PlanVerdicts::recordGain(const BuiltGraph& tuned, const Asked& base, const std::optional<PlanWinner>& decided,
                                 const KernelsInPlan& times) {
   GainRecord r;
   r.graph = graphHash(tuned.model), r.target = place_.target, r.machine = place_.planMachine;

@@ -7,7 +7,8 @@
 
 #include "plans_in_turns.h"
 #include "search/plan_search.h"
-#include "tune_kernels.h"
+#include "tune/kernels.h"
+#include "tune/place.h"
 #include "tuning/log_file.h"
 
 namespace svod {
@@ -34,7 +35,7 @@ class PlanVerdicts {
   Status dropKernel(const InPlan& winner, const std::optional<WholeTimes>& times);
   /// Where the best lost here, what was not timed in the plan is no winner either, whether opts or decisions. How many.
   Result<size_t> dropRest();
-  Status recordGain(const BuildResult& tuned, const Asked& base, const std::optional<PlanWinner>& decided,
+  Status recordGain(const BuiltGraph& tuned, const Asked& base, const std::optional<PlanWinner>& decided,
                     const KernelsInPlan& times);
 
  private:

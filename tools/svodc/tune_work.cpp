@@ -4,15 +4,16 @@
 #include <filesystem>
 
 #include "data/sha256.h"
-#include "driver/tuned_opts.h"
+#include "driver/tuned_plan.h"
 #include "options.h"
 #include "support/suggest.h"
-#include "tune.h"
+#include "tune/kernel_turns.h"
 #include "tune_ahead.h"
 #include "tune/array.h"
 #include "tune_check.h"
 #include "tune_graphs.h"
 #include "tune_plans.h"
+#include "tune_progress.h"
 #include "tune_report.h"
 #include "tune_units.h"
 #include "tuning_log.h"
@@ -70,8 +71,8 @@ Result<Request> plannedRequest(const Request& request, const TuneWork& work, con
 }
 
 /// Those of the unit, of all that were compiled.
-Result<std::vector<TuneKernel>> kernelsOf(const TuneUnit& unit, const std::deque<BuildResult>& builds) {
-  std::vector<TuneKernel> kernels = kernelsToTune(builds), chosen;
+Result<std::vector<TuneKernel>> kernelsOf(const TuneUnit& unit, const std::deque<TuneGraph>& graphs) {
+  std::vector<TuneKernel> kernels = kernelsToTune(graphs), chosen;
   for (const UnitPart& wanted : unit.kernels) {
     const auto found = std::ranges::find(kernels, wanted.hash, &TuneKernel::hash);
     if (found == kernels.end())
@@ -82,16 +83,16 @@ Result<std::vector<TuneKernel>> kernelsOf(const TuneUnit& unit, const std::deque
   return chosen;
 }
 
-/// The numbers of its graphs among those that were compiled.
-Result<std::vector<size_t>> graphsOf(const TuneUnit& unit, const std::deque<BuildResult>& builds) {
-  std::vector<size_t> chosen;
+/// Its graphs among those that were compiled.
+Result<std::vector<TuneGraph*>> graphsOf(const TuneUnit& unit, std::deque<TuneGraph>& graphs) {
+  std::vector<TuneGraph*> chosen;
   for (const UnitPart& wanted : unit.graphs) {
     const auto found =
-        std::ranges::find(builds, wanted.hash, [](const BuildResult& build) { return graphHash(build.model); });
-    if (found == builds.end())
+        std::ranges::find(graphs, wanted.hash, [](const TuneGraph& graph) { return graphHash(graph.usual.model); });
+    if (found == graphs.end())
       return fail(Diag::Mismatch, "graph " + wanted.name + " of the plan is not among the graphs",
                   "plan the work again");
-    chosen.push_back(static_cast<size_t>(found - builds.begin()));
+    chosen.push_back(&*found);
   }
   return chosen;
 }
@@ -108,14 +109,13 @@ Status checkPlace(const TuneWork& work, const TunePlace& here) {
 
 /// A unit on this machine.
 struct UnitJob {
-  const Request& request;  // as it was planned
+  const Request& request;
   Console& console;
   const std::string& folder;
   const TuneUnit& unit;
-  Workplace& place;
-  std::deque<BuildResult>& builds;  // of all graphs
+  const std::deque<TuneGraph>& all;
   const std::vector<TuneKernel>& kernels;
-  const std::vector<size_t>& graphs;  // of those
+  const std::vector<TuneGraph*>& graphs;  // of the unit
   double seconds;
   TuningLog& known;
   const TuneSettings& settings;
@@ -129,7 +129,7 @@ std::string writerName(const UnitJob& job) {
 }
 
 Result<Document> compileUnit(const UnitJob& job) {
-  return compileAhead(job.request, job.kernels, job.known, job.settings, writerName(job));
+  return compileAhead(job.kernels, job.known, job.settings, writerName(job));
 }
 
 /// Whether time ran out before anything was measured. What is known, or cannot be measured, takes none.
@@ -143,18 +143,17 @@ bool isStarved(const std::vector<Tuned>& kernels, const std::vector<TunedGraph>&
 Result<Document> measureUnit(const UnitJob& job) {
   SVOD_TRY(const std::string path, claimAttempt(job.folder, job.unit));
   SVOD_TRY(LogAppender appender, LogAppender::open(path));
-  SVOD_CHECK(recordGraphs(job.builds, job.request, job.known, appender));
+  SVOD_CHECK(recordGraphs(job.all, job.known, appender));
   job.request.interrupts->says("interrupted; the log of this attempt has all that was measured",
                                "run the unit again to go on");
-  TuneProgress progress(job.console, job.form, job.settings.deadline);
+  TuneProgress progress(job.settings.deadline, progressOn(job.console, job.form));
   progress.begin(job.kernels);
   TuneSettings settings = job.settings;
   if (!job.graphs.empty()) settings.deadline = afterSeconds(TuneClock::now(), kKernels * job.seconds);
-  SVOD_TRY(const std::vector<Tuned> all,
-           tuneInTurns(job.request, job.kernels, job.known, appender, settings, progress));
+  SVOD_TRY(const std::vector<Tuned> all, tuneInTurns(job.kernels, job.known, appender, settings, progress));
   if (!job.graphs.empty()) progress.decisions();
   SVOD_TRY(const std::vector<TunedGraph> graphs,
-           tuneDecisions(job.request, job.place, job.builds, job.graphs, job.known, appender, job.settings, progress));
+           tuneDecisions(job.graphs, job.known, appender, job.settings, progress));
   progress.end();
   if (isStarved(all, graphs))
     return fail(Diag::Interrupted, "the time of the unit ended before anything was measured: it is not done",
@@ -196,17 +195,18 @@ Result<int> runUnit(const Request& request, Console& console) {
   }
   SVOD_TRY(const Request planned, plannedRequest(request, work, folder));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(planned));
-  SVOD_TRY(std::deque<BuildResult> builds, buildAll(planned, console, *place));
-  if (!phase.isAhead) SVOD_CHECK(checkMachine(builds, request.flags));
-  const TunePlace here = placeOf(builds, planned);
+  SVOD_TRY(GraphFiles files, buildAll(planned, console, *place));
+  if (!phase.isAhead) SVOD_CHECK(checkMachine(files.graphs, request.flags));
+  const TuneOptions options = tuneOptions(planned.flags);
+  const TunePlace here = placeOf(files.graphs.front().usual.options, options, planned.flags.decide);
   SVOD_CHECK(checkPlace(work, here));
-  SVOD_TRY(const std::vector<TuneKernel> kernels, kernelsOf(unit, builds));
-  SVOD_TRY(const std::vector<size_t> graphs, graphsOf(unit, builds));
+  SVOD_TRY(const std::vector<TuneKernel> kernels, kernelsOf(unit, files.graphs));
+  SVOD_TRY(const std::vector<TuneGraph*> graphs, graphsOf(unit, files.graphs));
   SVOD_TRY(TuningLog known, readLogs(folder, console));
-  const TuneSettings settings{here, place->directory.file(""), codeFolder(folder, unit),
+  const TuneSettings settings{options, here, place->directory.file(""), codeFolder(folder, unit),
                               afterSeconds(TuneClock::now(), work.seconds)};
-  SVOD_TRY(Document document, phase.run({planned, console, folder, unit, *place, builds, kernels, graphs, work.seconds,
-                                         known, settings, form}));
+  SVOD_TRY(Document document, phase.run({request, console, folder, unit, files.graphs, kernels, graphs, work.seconds, known,
+                                         settings, form}));
   SVOD_CHECK(console.print(tuneText(std::move(document), request, console)));
   return 0;
 }

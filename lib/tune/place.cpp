@@ -1,12 +1,12 @@
-#include "tune_kernels.h"
+#include "tune/place.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "driver/plan_price.h"
 #include "driver/tuned_opts.h"
 #include "ir/text.h"
 #include "machine/host.h"
+#include "measure/code.h"
 
 namespace svod {
 
@@ -21,29 +21,17 @@ int weightOf(const TrialResult& v) {
 
 }  // namespace
 
-std::map<std::string, int64_t> launchesOf(const Compilation& compilation) {
-  std::map<std::string, int64_t> launches;
-  std::vector<std::string> hashes;
-  for (const CompiledKernel& kernel : compilation.kernels) hashes.push_back(tuningHash(kernel));
-  for (const ScheduleItem& item : compilation.schedule.items)
-    if (item.kind == ItemKind::Launch && static_cast<size_t>(item.kernel) < hashes.size())  // others are functions in C
-      ++launches[hashes[static_cast<size_t>(item.kernel)]];
-  return launches;
-}
-
-std::vector<TuneKernel> kernelsToTune(const std::deque<BuildResult>& builds) {
-  std::vector<TuneKernel> all;
-  for (const BuildResult& build : builds) {
-    for (const CompiledKernel& kernel : build.compilation->kernels) {
-      std::string hash = tuningHash(kernel);
-      if (std::ranges::find(all, hash, &TuneKernel::hash) != all.end()) continue;
-      all.push_back({&build, &kernel, std::move(hash), 0, predictedTime(kernel, build.options)});
-    }
-    for (const auto& [hash, count] : launchesOf(*build.compilation))
-      std::ranges::find(all, hash, &TuneKernel::hash)->launches += count;
-  }
-  std::ranges::stable_sort(all, std::greater(), &TuneKernel::weight);
-  return all;
+TunePlace placeOf(const CompileOptions& compiled, const TuneOptions& options, std::vector<std::string> decisions) {
+  const RunConditions& run = options.measure.run;
+  const int variablesAt = options.measure.compile.variablesAt;
+  std::string machine = machineText();  // what was measured in another way is another machine
+  if (run.threads > 1) machine += ", " + std::to_string(run.threads) + " threads";
+  if (run.coldCaches) machine += ", cold caches";
+  if (variablesAt != kMiddle) machine += ", variables at " + std::to_string(variablesAt) + " %";
+  const bool isBound = hostCores() < hostProcessors();
+  const std::string planMachine =
+      machine + (isBound ? ", on " + std::to_string(hostCores()) + " of the processors" : "");
+  return {tuningTarget(compiled), machine, tuningCompiler(), planMachine, std::move(decisions)};
 }
 
 KnownTrials knownOf(const TuningLog& log, const std::string& kernel, const TunePlace& place) {
@@ -77,13 +65,6 @@ CandidateRecord recordOf(const Candidate& candidate, const TrialResult& verdict,
   if (verdict.ulp) r.ulp = std::round(*verdict.ulp * 100) / 100;
   r.runs = verdict.runs, r.number = verdict.outcome == Outcome::Started ? 0 : place.number;
   return r;
-}
-
-std::string shortName(const std::string& name, size_t longest) {
-  constexpr std::string_view kDots = "..";
-  if (name.size() <= longest) return name;
-  const size_t kept = longest - std::min(longest, kDots.size()), end = kept / 2;
-  return name.substr(0, kept - end) + std::string(kDots) + name.substr(name.size() - end);
 }
 
 std::string machineText() {

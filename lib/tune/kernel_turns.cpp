@@ -1,4 +1,4 @@
-#include "tune.h"
+#include "tune/kernel_turns.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include "ir/text.h"
 #include "measure/code_store.h"
 #include "measure/cpu_measure.h"
-#include "tune_graphs.h"
+#include "tune/budget.h"
 
 namespace svod {
 
@@ -19,9 +19,9 @@ constexpr double kPromiseOfUnknown = 1, kPromiseOfKnown = 0.1;
 
 class Tuning {
  public:
-  Tuning(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog& log, LogAppender& appender,
-         const TuneSettings& settings, TuneProgress& progress, size_t first)
-      : request_(request), log_(log), appender_(appender), settings_(settings), progress_(progress), first_(first),
+  Tuning(const std::vector<TuneKernel>& kernels, TuningLog& log, LogAppender& appender, const TuneSettings& settings,
+         TuneProgress& progress, size_t first)
+      : log_(log), appender_(appender), settings_(settings), progress_(progress), first_(first),
         place_(settings.place), best_(kernels.size()), baseline_(kernels.size()) {
     for (const TuneKernel& k : kernels) all_.push_back({k, ofLog(k), {}});
   }
@@ -94,7 +94,7 @@ class Tuning {
     const CompileOptions& options = task.build->options;
     if (recorded_.insert(task.hash).second) SVOD_CHECK(recordKernel(task));
     const Caps caps = capsFor(task);
-    CpuMeasure measure(kernel, options, settings_.folder, deadline, measureOptions(request_.flags));
+    CpuMeasure measure(kernel, options, settings_.folder, deadline, settings_.options.measure);
     if (!settings_.ahead.empty()) measure.use(CodeStore(settings_.ahead).of(task.hash));
     const std::vector<OptOp> baseline = optsOf(kernel.choice);
     const TuneClock::time_point from = TuneClock::now();
@@ -108,7 +108,7 @@ class Tuning {
     const KnownTrials known = knownOf(log_, task.hash, place_);
     for (const auto& [opts, verdict] : known) notes(opts, verdict);
     place_.number = static_cast<int64_t>(known.size());
-    const SearchOptions search = searchOptions(request_, task, log_, place_);
+    const SearchOptions search = searchOptions(task, log_, settings_);
     const auto record = [&](const Candidate& candidate, const TrialResult& verdict) {
       show(task, candidate, verdict);
       return appender_.append(recordOf(candidate, verdict, task.hash, place_));
@@ -145,7 +145,6 @@ class Tuning {
     progress_.knows(first_ + at_, baseline_[at_], best);
   }
 
-  const Request& request_;
   std::vector<Tuned> all_;
   TuningLog& log_;
   LogAppender& appender_;
@@ -168,37 +167,16 @@ Caps capsFor(const TuneKernel& task) {
   return caps;
 }
 
-MeasureOptions measureOptions(const Flags& flags) {
-  MeasureOptions how;
-  how.compile.seconds = static_cast<double>(flags.compileSeconds);
-  how.compile.mostInstructions = static_cast<size_t>(flags.mostInstructions);
-  how.compile.variablesAt = static_cast<int>(flags.variablesAt);
-  how.run = {threadsOf(flags), flags.caches == "cold", flags.wholeGrids};
-  return how;
-}
-
-SearchOptions searchOptions(const Flags& flags) {
-  SearchOptions search;
-  search.beam = static_cast<int>(flags.beam), search.threads = threadsOf(flags);
-  search.stopAbove = static_cast<double>(flags.stopAbove), search.mostOfLeast = static_cast<double>(flags.mostOfLeast);
-  search.mostInstructions = 2 * static_cast<double>(flags.mostInstructions);  // the estimate may be too high
-  search.leastGain = static_cast<double>(flags.leastGain) / 100;
-  search.timesSameCode = flags.sameCode == "time";
-  return search;
-}
-
-SearchOptions searchOptions(const Request& request, const TuneKernel& task, const TuningLog& log,
-                            const TunePlace& place) {
-  SearchOptions search = searchOptions(request.flags);
+SearchOptions searchOptions(const TuneKernel& task, const TuningLog& log, const TuneSettings& settings) {
+  SearchOptions search = settings.options.search;
   search.seed = std::stoull(task.hash.substr(0, 16), nullptr, 16);
-  search.neighbours = neighboursOf({task.kernel->unopted, task.hash, place.target, place.machine}, capsFor(task), log);
+  search.neighbours = neighboursOf({task.kernel->unopted, task.hash, settings.place.target, settings.place.machine}, capsFor(task), log);
   return search;
 }
 
-Result<std::vector<Tuned>> tuneInTurns(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog& log,
-                                       LogAppender& appender, const TuneSettings& settings, TuneProgress& progress,
-                                       size_t first) {
-  return Tuning(request, kernels, log, appender, settings, progress, first).run();
+Result<std::vector<Tuned>> tuneInTurns(const std::vector<TuneKernel>& kernels, TuningLog& log, LogAppender& appender,
+                                       const TuneSettings& settings, TuneProgress& progress, size_t first) {
+  return Tuning(kernels, log, appender, settings, progress, first).run();
 }
 
 }  // namespace svod
