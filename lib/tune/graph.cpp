@@ -41,9 +41,9 @@ Status checkRunsHere(const CompileOptions& options) {
 
 Status recordGraphs(const std::deque<TuneGraph>& graphs, TuningLog& log, LogAppender& appender) {
   for (const TuneGraph& graph : graphs) {
-    const GraphRecord record{graphHash(graph.usual.model), graph.name,
+    const GraphRecord record{graphHash(graph.usual.model),      graph.name,
                              tuningTarget(graph.usual.options), tuningCompiler(),
-                             linesOf(askedOf(graph)), launchesOf(*graph.usual.compilation)};
+                             linesOf(askedOf(graph)),           launchesOf(*graph.usual.compilation)};
     if (record.launches.empty() || std::ranges::find(log.graphs, record) != log.graphs.end()) continue;
     SVOD_CHECK(appender.append(record));
     log.graphs.push_back(record);

@@ -21,8 +21,8 @@ class Tuning {
  public:
   Tuning(const std::vector<TuneKernel>& kernels, TuningLog& log, LogAppender& appender, const TuneSettings& settings,
          TuneProgress& progress, size_t first)
-      : log_(log), appender_(appender), settings_(settings), progress_(progress), first_(first),
-        place_(settings.place), best_(kernels.size()), baseline_(kernels.size()) {
+      : log_(log), appender_(appender), settings_(settings), progress_(progress), first_(first), place_(settings.place),
+        best_(kernels.size()), baseline_(kernels.size()) {
     for (const TuneKernel& k : kernels) all_.push_back({k, ofLog(k), {}});
   }
 
@@ -170,7 +170,8 @@ Caps capsFor(const TuneKernel& task) {
 SearchOptions searchOptions(const TuneKernel& task, const TuningLog& log, const TuneSettings& settings) {
   SearchOptions search = settings.options.search;
   search.seed = std::stoull(task.hash.substr(0, 16), nullptr, 16);
-  search.neighbours = neighboursOf({task.kernel->unopted, task.hash, settings.place.target, settings.place.machine}, capsFor(task), log);
+  search.neighbours = neighboursOf({task.kernel->unopted, task.hash, settings.place.target, settings.place.machine},
+                                   capsFor(task), log);
   return search;
 }
 

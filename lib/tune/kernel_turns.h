@@ -1,5 +1,5 @@
-// Some kernels tuned in turns within a time. Which has the next turn says budget.h, and which list of opts is tried next
-// search/search.h.
+// Some kernels tuned in turns within a time. Which has the next turn says budget.h, and which list of opts is tried
+// next search/search.h.
 #pragma once
 #include <string>
 #include <vector>

@@ -21,7 +21,7 @@ int weightOf(const TrialResult& v) {
 
 }  // namespace
 
-TunePlace placeOf(const CompileOptions& compiled, const TuneOptions& options, std::vector<std::string> decisions) {
+TunePlace placeOf(const TuneGraph& graph, const TuneOptions& options) {
   const RunConditions& run = options.measure.run;
   const int variablesAt = options.measure.compile.variablesAt;
   std::string machine = machineText();  // what was measured in another way is another machine
@@ -31,7 +31,7 @@ TunePlace placeOf(const CompileOptions& compiled, const TuneOptions& options, st
   const bool isBound = hostCores() < hostProcessors();
   const std::string planMachine =
       machine + (isBound ? ", on " + std::to_string(hostCores()) + " of the processors" : "");
-  return {tuningTarget(compiled), machine, tuningCompiler(), planMachine, std::move(decisions)};
+  return {tuningTarget(graph.usual.options), machine, tuningCompiler(), planMachine, linesOf(askedOf(graph))};
 }
 
 KnownTrials knownOf(const TuningLog& log, const std::string& kernel, const TunePlace& place) {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "driver/compile.h"
 #include "measure/cpu_measure.h"
 #include "search/search.h"
+#include "tune/graph.h"
 #include "tuning/winners.h"
 
 namespace svod {
@@ -24,8 +24,8 @@ struct TunePlace {
   int64_t number = 0;  // of the candidate, among those of its kernel
 };
 
-/// That of code that was compiled with `compiled`, where it is measured here. `decisions`: that were asked for.
-TunePlace placeOf(const CompileOptions& compiled, const TuneOptions& options, std::vector<std::string> decisions);
+/// Of what is measured here of kernels of the graph.
+TunePlace placeOf(const TuneGraph& graph, const TuneOptions& options);
 
 /// What the log knows of the candidates of a kernel in this place, and the lists that won anywhere.
 KnownTrials knownOf(const TuningLog& log, const std::string& kernel, const TunePlace& place);

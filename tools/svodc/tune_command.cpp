@@ -8,12 +8,11 @@
 #include "options.h"
 #include "report/tuning_page.h"
 #include "support/suggest.h"
-#include "tune/kernel_turns.h"
-#include "tune_check.h"
+#include "tune/report.h"
+#include "tune/tune.h"
 #include "tune_graphs.h"
-#include "tune_plans.h"
 #include "tune_progress.h"
-#include "tune_report.h"
+#include "tune_text.h"
 #include "tune_work.h"
 #include "tuning/log_file.h"
 #include "tuning_log.h"
@@ -21,8 +20,6 @@
 namespace svod {
 
 namespace {
-
-constexpr double kDecisions = 0.25;  // of the time; what is left by that and kKernels is for winners inside the plan
 
 Status checkTune(const Request& request) {
   const Flags& flags = request.flags;
@@ -61,9 +58,12 @@ Result<int> explainKernels(const Request& request, Console& console) {
 
 Result<int> tuneHere(const Request& request, Console& console) {
   SVOD_CHECK(checkTune(request));
-  SVOD_TRY(const double seconds, parseSeconds(request.flags.budget));
+  TuneTask task;
+  task.options = tuneOptions(request.flags);
+  SVOD_TRY(task.seconds, parseSeconds(request.flags.budget));
   SVOD_TRY(const ProgressForm form, progressForm(request.flags.progress));
   SVOD_TRY(const SearchKind wanted, searchOf(request.flags));
+  task.wantsOpts = wanted.wantsOpts, task.wantsDecisions = wanted.wantsDecisions;
   const std::string& path = request.flags.tuningLog;
   TuningLog log;
   std::error_code ignored;
@@ -72,35 +72,12 @@ Result<int> tuneHere(const Request& request, Console& console) {
   }
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(GraphFiles files, buildAll(request, console, *place));
-  std::deque<TuneGraph>& all = files.graphs;
-  SVOD_CHECK(checkMachine(all, request.flags));
+  SVOD_CHECK(checkMachine(files.graphs, request.flags));
   SVOD_TRY(LogAppender appender, LogAppender::open(path, waitingWith(console)));
-  SVOD_CHECK(recordGraphs(all, log, appender));
   request.interrupts->says("interrupted; the tuning log has all that was measured", "run it again to go on");
-  const TuneOptions options = tuneOptions(request.flags);
-  TuneSettings settings{options, placeOf(all.front().usual.options, options, request.flags.decide),
-                        place->directory.file(""), "", {}};
-  const TuneClock::time_point start = TuneClock::now();
-  const auto until = [&](double part) { settings.deadline = afterSeconds(start, part * seconds); };
-  until(1);
-  TuneProgress progress(settings.deadline, progressOn(console, form));
-  const std::vector<TuneKernel> kernels = wanted.wantsOpts ? kernelsToTune(all) : std::vector<TuneKernel>();
-  progress.begin(kernels);
-  until(wanted.wantsDecisions ? kKernels : kKernels + kDecisions);
-  SVOD_TRY(const std::vector<Tuned> tuned, tuneInTurns(kernels, log, appender, settings, progress));
-  std::vector<TunedGraph> graphs;
-  until(kKernels + kDecisions);
-  if (wanted.wantsDecisions) {
-    std::vector<TuneGraph*> every;
-    for (TuneGraph& graph : all) every.push_back(&graph);
-    progress.decisions();
-    SVOD_TRY(graphs, tuneDecisions(every, log, appender, settings, progress));
-  }
-  until(1);
-  progress.checks();
-  SVOD_TRY(const std::vector<CheckedGraph> checks, checkInPlans(all, log, appender, settings));
-  progress.end();
-  SVOD_CHECK(console.print(tuneText(describe(tuned, graphs, checks, path), request, console)));
+  task.folder = place->directory.file("");
+  SVOD_TRY(const TuneResult result, tune(files.graphs, log, appender, task, progressOn(console, form)));
+  SVOD_CHECK(console.print(tuneText(describe(result, path), request, console)));
   return 0;
 }
 

@@ -17,7 +17,6 @@ struct SearchKind {
   bool wantsOpts, wantsDecisions;  // of kernels; about graphs
 };
 Result<SearchKind> searchOf(const Flags& flags);
-inline constexpr double kKernels = 0.65;  // of the time, that is for opts of kernels where both are looked for
 
 /// How candidates are made and measured.
 TuneOptions tuneOptions(const Flags& flags);

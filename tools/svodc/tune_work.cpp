@@ -7,14 +7,13 @@
 #include "driver/tuned_plan.h"
 #include "options.h"
 #include "support/suggest.h"
-#include "tune/kernel_turns.h"
-#include "tune_ahead.h"
+#include "tune/ahead.h"
 #include "tune/array.h"
-#include "tune_check.h"
+#include "tune/report.h"
+#include "tune/tune.h"
 #include "tune_graphs.h"
-#include "tune_plans.h"
 #include "tune_progress.h"
-#include "tune_report.h"
+#include "tune_text.h"
 #include "tune_units.h"
 #include "tuning_log.h"
 
@@ -149,7 +148,7 @@ Result<Document> measureUnit(const UnitJob& job) {
   TuneProgress progress(job.settings.deadline, progressOn(job.console, job.form));
   progress.begin(job.kernels);
   TuneSettings settings = job.settings;
-  if (!job.graphs.empty()) settings.deadline = afterSeconds(TuneClock::now(), kKernels * job.seconds);
+  if (!job.graphs.empty()) settings.deadline = afterSeconds(TuneClock::now(), kPartOfKernels * job.seconds);
   SVOD_TRY(const std::vector<Tuned> all, tuneInTurns(job.kernels, job.known, appender, settings, progress));
   if (!job.graphs.empty()) progress.decisions();
   SVOD_TRY(const std::vector<TunedGraph> graphs,
@@ -159,7 +158,7 @@ Result<Document> measureUnit(const UnitJob& job) {
     return fail(Diag::Interrupted, "the time of the unit ended before anything was measured: it is not done",
                 "plan with a greater --budget, or run fewer units at once on a machine");
   SVOD_CHECK(markDone(job.folder, job.unit, path));
-  return describe(all, graphs, {}, path);
+  return describe({all, graphs, {}}, path);
 }
 
 struct Phase {
@@ -198,15 +197,15 @@ Result<int> runUnit(const Request& request, Console& console) {
   SVOD_TRY(GraphFiles files, buildAll(planned, console, *place));
   if (!phase.isAhead) SVOD_CHECK(checkMachine(files.graphs, request.flags));
   const TuneOptions options = tuneOptions(planned.flags);
-  const TunePlace here = placeOf(files.graphs.front().usual.options, options, planned.flags.decide);
+  const TunePlace here = placeOf(files.graphs.front(), options);
   SVOD_CHECK(checkPlace(work, here));
   SVOD_TRY(const std::vector<TuneKernel> kernels, kernelsOf(unit, files.graphs));
   SVOD_TRY(const std::vector<TuneGraph*> graphs, graphsOf(unit, files.graphs));
   SVOD_TRY(TuningLog known, readLogs(folder, console));
   const TuneSettings settings{options, here, place->directory.file(""), codeFolder(folder, unit),
                               afterSeconds(TuneClock::now(), work.seconds)};
-  SVOD_TRY(Document document, phase.run({request, console, folder, unit, files.graphs, kernels, graphs, work.seconds, known,
-                                         settings, form}));
+  SVOD_TRY(Document document, phase.run({request, console, folder, unit, files.graphs, kernels, graphs, work.seconds,
+                                         known, settings, form}));
   SVOD_CHECK(console.print(tuneText(std::move(document), request, console)));
   return 0;
 }

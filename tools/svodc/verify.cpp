@@ -4,10 +4,10 @@
 #include <iterator>
 
 #include "interp/interp.h"
-#include "plan_in_memory.h"
 #include "support/cpu_features.h"
+#include "verify/inputs.h"
+#include "verify/plan_in_memory.h"
 #include "verify_compare.h"
-#include "verify_inputs.h"
 
 namespace svod {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "certainty.h"
 #include "interp/interp.h"
+#include "verify/certainty.h"
 
 namespace svod {
 

@@ -1,10 +1,10 @@
-// The decisions about graphs that svodc tune looks for: whole plans, in which only kernels that are new are tuned.
+// The search for decisions about graphs: whole plans, in which only kernels that are new are tuned. Which is tried next
+// says search/plan_search.h.
 #pragma once
 #include <span>
 #include <string>
 #include <vector>
 
-#include "report/document.h"
 #include "search/plan_search.h"
 #include "tune/kernel_turns.h"
 
@@ -20,7 +20,5 @@ struct TunedGraph {
 /// those of the appender.
 Result<std::vector<TunedGraph>> tuneDecisions(std::span<TuneGraph* const> graphs, TuningLog& log, LogAppender& appender,
                                               const TuneSettings& settings, TuneProgress& progress);
-
-Table describeGraphs(const std::vector<TunedGraph>& graphs);
 
 }  // namespace svod

@@ -1,4 +1,4 @@
-// svodc tune run --phase compile: candidates of a unit are compiled where nothing can be measured.
+// Candidates compiled where nothing can be measured, for machines that measure them later.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "tune_plans.h"
+#include "tune/decisions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,7 @@
 #include "driver/plan_price.h"
 #include "driver/tuned_plan.h"
 #include "measure/child.h"
-#include "plans_in_turns.h"
-#include "report/tuning_page.h"
+#include "tune/plans_in_turns.h"
 
 namespace svod {
 
@@ -189,31 +188,6 @@ Result<std::vector<TunedGraph>> tuneDecisions(std::span<TuneGraph* const> graphs
   }
   SVOD_CHECK(appender.flush());
   return all;
-}
-
-Table describeGraphs(const std::vector<TunedGraph>& graphs) {
-  Table table{"graphs",
-              {{"name", "graph"},
-               {"ratio", "% of usual", true},
-               {"priced", "priced", true},
-               {"same", "same", true},
-               {"hopeless", "expected slower", true},
-               {"small", "too small", true},
-               {"measured", "measured", true},
-               {"dropped", "dropped", true},
-               {"decisions", "decisions, or why not"}},
-              {}};
-  for (const TunedGraph& g : graphs) {
-    const PlanSearchResult& r = g.result;
-    size_t dropped = 0;
-    for (const auto& [outcome, count] : r.outcomes) dropped += info(outcome).isFailure ? count : 0;
-    const std::string what = !g.problem.empty() ? g.problem
-                             : r.winner         ? decisionsText(linesOf(r.winner->asked))
-                                                : "the usual ones stay";
-    table.rows.push_back({g.name, g.problem.empty() ? percentCell(r.ratio) : Cell(r.ratio, "-"), r.priced, r.same,
-                          r.hopeless, r.small, r.measured, dropped, what});
-  }
-  return table;
 }
 
 }  // namespace svod

@@ -1,4 +1,4 @@
-#include "certainty.h"
+#include "verify/certainty.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "plan_in_memory.h"
+#include "verify/plan_in_memory.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "verify_inputs.h"
+#include "verify/inputs.h"
 
 #include <cmath>
 

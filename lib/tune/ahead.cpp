@@ -1,4 +1,4 @@
-#include "tune_ahead.h"
+#include "tune/ahead.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -18,13 +18,13 @@ struct Ahead {
   size_t compiled = 0, failed = 0;
 };
 
-Result<Ahead> compileFor(const TuneKernel& task, const TuningLog& log,
-                         const TuneSettings& settings, const std::string& writer) {
+Result<Ahead> compileFor(const TuneKernel& task, const TuningLog& log, const TuneSettings& settings,
+                         const std::string& writer) {
   const CodeStore store(settings.ahead);
   const std::map<std::string, CompiledCandidate> known = store.of(task.hash);
-  std::vector<Candidate> wanted = candidatesAhead(*task.kernel->graph, task.kernel->unopted, capsFor(task),
-                                                  searchOptions(task, log, settings),
-                                                  hintsOf(log, task.hash, settings.place), kLists);
+  std::vector<Candidate> wanted =
+      candidatesAhead(*task.kernel->graph, task.kernel->unopted, capsFor(task), searchOptions(task, log, settings),
+                      hintsOf(log, task.hash, settings.place), kLists);
   std::erase_if(wanted, [&](const Candidate& c) { return known.contains(c.text); });
   Ahead ahead{task.kernel->name};
   std::vector<std::string> texts;

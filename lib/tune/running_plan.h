@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "interp/interp.h"
-#include "plan_in_memory.h"
 #include "support/aligned_bytes.h"
+#include "verify/plan_in_memory.h"
 
 namespace svod {
 

@@ -1,4 +1,4 @@
-#include "running_plan.h"
+#include "tune/running_plan.h"
 
 #include <sys/mman.h>
 
@@ -8,7 +8,7 @@
 
 #include "measure/code.h"
 #include "measure/cold_caches.h"
-#include "verify_inputs.h"
+#include "verify/inputs.h"
 
 namespace svod {
 

@@ -1,10 +1,9 @@
-// The last part of svodc tune: winners timed once more where they will run, inside the whole plan.
+// The last part of tuning: winners timed once more where they will run, inside the whole plan.
 #pragma once
 #include <deque>
 #include <string>
 #include <vector>
 
-#include "report/document.h"
 #include "tune/kernel_turns.h"
 
 namespace svod {
@@ -23,7 +22,5 @@ struct CheckedGraph {
 /// those that are left, more of them lose. What it gains is recorded. Errors: those of the appender.
 Result<std::vector<CheckedGraph>> checkInPlans(const std::deque<TuneGraph>& graphs, TuningLog& log,
                                                LogAppender& appender, const TuneSettings& settings);
-
-Table describeChecks(const std::vector<CheckedGraph>& graphs);
 
 }  // namespace svod

@@ -1,15 +1,15 @@
-#include "plans_in_turns.h"
+#include "tune/plans_in_turns.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "certainty.h"
 #include "measure/child.h"
 #include "measure/sequential_test.h"
-#include "running_plan.h"
 #include "tune/budget.h"
+#include "tune/running_plan.h"
+#include "verify/certainty.h"
 
 namespace svod {
 

@@ -1,40 +1,10 @@
-#include "tune_report.h"
+#include "tune/report.h"
 
-#include <algorithm>
-
-#include "options.h"
-#include "report/render.h"
 #include "report/tuning_page.h"
 
 namespace svod {
 
 namespace {
-
-/// What people find in the log, or as a sum.
-struct ForPrograms {
-  std::string_view table, column;
-};
-constexpr ForPrograms kForPrograms[] = {{"kernels", "known"}, {"kernels", "sameCode"}, {"kernels", "dropped"},
-                                        {"graphs", "same"},   {"graphs", "hopeless"},  {"graphs", "small"},
-                                        {"graphs", "dropped"}};
-
-constexpr size_t kOtherColumns = 63, kLeastName = 16;  // of what stands beside a name, as much as matters
-
-bool isForPrograms(const Table& table, const Column& column) {
-  return std::ranges::any_of(
-      kForPrograms, [&](const ForPrograms& row) { return row.table == table.key && row.column == column.key; });
-}
-
-void makeBrief(Table& table, size_t width) {
-  for (size_t i = table.columns.size(); i-- > 0;) {
-    if (!isForPrograms(table, table.columns[i])) continue;
-    table.columns.erase(table.columns.begin() + static_cast<int64_t>(i));
-    for (auto& row : table.rows) row.erase(row.begin() + static_cast<int64_t>(i));
-  }
-  if (width == 0) return;
-  for (auto& row : table.rows)
-    row[0] = shortName(row[0].text(), std::max(kLeastName, width - std::min(width, kOtherColumns)));
-}
 
 /// "2 wrong, 1 hung".
 Cell droppedCell(const std::map<Outcome, size_t>& outcomes) {
@@ -77,6 +47,48 @@ Table kernelsTable(const std::vector<Tuned>& all) {
   return table;
 }
 
+Table describeGraphs(const std::vector<TunedGraph>& graphs) {
+  Table table{"graphs",
+              {{"name", "graph"},
+               {"ratio", "% of usual", true},
+               {"priced", "priced", true},
+               {"same", "same", true},
+               {"hopeless", "expected slower", true},
+               {"small", "too small", true},
+               {"measured", "measured", true},
+               {"dropped", "dropped", true},
+               {"decisions", "decisions, or why not"}},
+              {}};
+  for (const TunedGraph& g : graphs) {
+    const PlanSearchResult& r = g.result;
+    size_t dropped = 0;
+    for (const auto& [outcome, count] : r.outcomes) dropped += info(outcome).isFailure ? count : 0;
+    const std::string what = !g.problem.empty() ? g.problem
+                             : r.winner         ? decisionsText(linesOf(r.winner->asked))
+                                                : "the usual ones stay";
+    table.rows.push_back({g.name, g.problem.empty() ? percentCell(r.ratio) : Cell(r.ratio, "-"), r.priced, r.same,
+                          r.hopeless, r.small, r.measured, dropped, what});
+  }
+  return table;
+}
+
+Table describeChecks(const std::vector<CheckedGraph>& graphs) {
+  Table table{"plans",
+              {{"name", "graph"},
+               {"warm", "% warm", true},
+               {"cold", "% cold", true},
+               {"checked", "winners", true},
+               {"slower", "lost there", true},
+               {"untold", "not told", true},
+               {"problem", "why not run"}},
+              {}};
+  for (const CheckedGraph& g : graphs) {
+    const auto cell = [&](double ratio) { return g.problem.empty() ? percentCell(ratio) : Cell(ratio, "-"); };
+    table.rows.push_back({g.name, cell(g.warm), cell(g.cold), g.checked, g.dropped, g.untold, g.problem});
+  }
+  return table;
+}
+
 FactList factsOf(const std::vector<Tuned>& all, const std::string& log) {
   if (all.empty()) return {{"log", "tuning log", log}};
   double before = 0, after = 0;
@@ -104,23 +116,13 @@ FactList factsOf(const std::vector<Tuned>& all, const std::string& log) {
 
 }  // namespace
 
-Document describe(const std::vector<Tuned>& all, const std::vector<TunedGraph>& graphs,
-                  const std::vector<CheckedGraph>& checks, const std::string& log) {
-  Document document{"", {{"", "Tuned", {factsOf(all, log), kernelsTable(all)}}}};
-  if (!graphs.empty()) document.sections.push_back({"", "Decisions", {describeGraphs(graphs)}});
-  if (!checks.empty())
+Document describe(const TuneResult& result, const std::string& log) {
+  Document document{"", {{"", "Tuned", {factsOf(result.kernels, log), kernelsTable(result.kernels)}}}};
+  if (!result.graphs.empty()) document.sections.push_back({"", "Decisions", {describeGraphs(result.graphs)}});
+  if (!result.checks.empty())
     document.sections.push_back(
-        {"", "Inside the plan: % of the time of -O1, with warm and cold caches", {describeChecks(checks)}});
+        {"", "Inside the plan: % of the time of -O1, with warm and cold caches", {describeChecks(result.checks)}});
   return document;
-}
-
-std::string tuneText(Document document, const Request& request, const Console& console) {
-  if (request.flags.json) return toJson(document);
-  for (Section& section : document.sections)
-    for (Block& block : section.blocks)
-      if (Table* const table = std::get_if<Table>(&block))
-        makeBrief(*table, static_cast<size_t>(console.outputWidth()));
-  return toText(document, styleOf(console));
 }
 
 }  // namespace svod

@@ -1,4 +1,4 @@
-#include "tune_check.h"
+#include "tune/check.h"
 
 #include <algorithm>
 #include <map>
@@ -6,9 +6,8 @@
 #include <set>
 
 #include "driver/tuned_plan.h"
-#include "report/tuning_page.h"
-#include "tune_plans.h"
-#include "tune_verdicts.h"
+#include "tune/decisions.h"
+#include "tune/verdicts.h"
 
 namespace svod {
 
@@ -91,9 +90,7 @@ class PlanCheck {
   KernelsInPlan timed(const BuiltGraph& tuned, const BuiltGraph& other, double seconds) const {
     return timeKernelsInPlans(pairOf(tuned, other), std::min(kSeconds, seconds));
   }
-  Result<BuiltGraph> built(const Asked& asked, const TuningLog& log) {
-    return buildTuned(graph_, asked, log);
-  }
+  Result<BuiltGraph> built(const Asked& asked, const TuningLog& log) { return buildTuned(graph_, asked, log); }
 
   /// Winners that are not faster in the plan lose, until all stay: then the times of the whole plan beside that of -O1
   /// are the result. Half of the time is for what follows.
@@ -201,7 +198,8 @@ class PlanCheck {
     const auto [decided, tuned] = withWinners(log_);
     const TunePlace& here = settings_.place;
     if (!tuned) return {};
-    if (isBaseline(decided, *tuned) && planWinnersOf(log_, graphHash(graph_.usual.model), here.target, here.compiler).empty())
+    if (isBaseline(decided, *tuned) &&
+        planWinnersOf(log_, graphHash(graph_.usual.model), here.target, here.compiler).empty())
       return {};
     checked_.untold = verdicts_.untold(winnersIn(*tuned->compilation));
     return verdicts_.recordGain(*tuned, base_, decided, times);
@@ -227,23 +225,6 @@ Result<std::vector<CheckedGraph>> checkInPlans(const std::deque<TuneGraph>& grap
   }
   SVOD_CHECK(appender.flush());
   return all;
-}
-
-Table describeChecks(const std::vector<CheckedGraph>& graphs) {
-  Table table{"plans",
-              {{"name", "graph"},
-               {"warm", "% warm", true},
-               {"cold", "% cold", true},
-               {"checked", "winners", true},
-               {"slower", "lost there", true},
-               {"untold", "not told", true},
-               {"problem", "why not run"}},
-              {}};
-  for (const CheckedGraph& g : graphs) {
-    const auto cell = [&](double ratio) { return g.problem.empty() ? percentCell(ratio) : Cell(ratio, "-"); };
-    table.rows.push_back({g.name, cell(g.warm), cell(g.cold), g.checked, g.dropped, g.untold, g.problem});
-  }
-  return table;
 }
 
 }  // namespace svod

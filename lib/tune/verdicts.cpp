@@ -1,4 +1,4 @@
-#include "tune_verdicts.h"
+#include "tune/verdicts.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Where plans that svodc times in its own process have their memory, and what times of theirs tell.
-#include "tools/svodc/running_plan.h"
+// Where plans that tuning times in its own process have their memory, and what times of theirs tell.
+#include "tune/running_plan.h"
 
 #include <catch2/catch.hpp>
 
@@ -10,7 +10,7 @@
 #include "common/temp_folder.h"
 #include "driver/targets.h"
 #include "measure/code.h"
-#include "tools/svodc/plans_in_turns.h"
+#include "tune/plans_in_turns.h"
 
 using namespace svod;
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "plans_in_turns.h"
 #include "search/plan_search.h"
 #include "tune/kernels.h"
 #include "tune/place.h"
+#include "tune/plans_in_turns.h"
 #include "tuning/log_file.h"
 
 namespace svod {

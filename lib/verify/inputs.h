@@ -1,4 +1,4 @@
-// Inputs that svodc compile --verify runs a plan with.
+// Inputs that a plan is run with where nobody gives any.
 #pragma once
 #include <cstdint>
 #include <vector>
