@@ -19,7 +19,7 @@ struct BuiltGraph {
 };
 
 struct TuneGraph {
-  std::string name;
+  std::string path, name;               // of its file, as a user gave it, and of the graph
   std::function<Result<Model>()> read;  // anew for every compile: what is compiled grows
   BuiltGraph usual;                     // as -O1 makes it, without a log: what all that is measured is compared with
 };

@@ -62,7 +62,7 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
   if (tuning != nullptr) {
     build.options.tuning = tuning, build.options.compiler = tuningCompiler();
   } else if (!request.flags.tuningLog.empty()) {
-    SVOD_TRY(TuningLog log, readTuningLog(request.flags.tuningLog, console));
+    SVOD_TRY(TuningLog log, readTuningLog(request.flags.tuningLog, warningsOf(console)));
     build.tuning = std::make_unique<TuningLog>(std::move(log));
     build.options.tuning = build.tuning.get(), build.options.compiler = tuningCompiler();
   }

@@ -38,7 +38,7 @@ Result<int> explainKernels(const Request& request, Console& console) {
   if (request.flags.tuningLog.empty() || !request.files.empty())
     return fail(Diag::Usage, "--explain needs --tuning-log FILE, and no graph",
                 "svodc tune --explain KERNEL --tuning-log FILE");
-  SVOD_TRY(TuningLog log, readTuningLog(request.flags.tuningLog, console));
+  SVOD_TRY(TuningLog log, readTuningLog(request.flags.tuningLog, warningsOf(console)));
   log = appliedLog(std::move(log), tuningCompiler()).log;
   const std::string& wanted = request.flags.explain;
   Document document;
@@ -68,7 +68,7 @@ Result<int> tuneHere(const Request& request, Console& console) {
   TuningLog log;
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored) || !wanted.wantsOpts) {
-    SVOD_TRY(log, readTuningLog(path, console));
+    SVOD_TRY(log, readTuningLog(path, warningsOf(console)));
   }
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(GraphFiles files, buildAll(request, console, *place));

@@ -116,7 +116,8 @@ Result<GraphFiles> buildAll(const Request& request, Console& console, Workplace&
     SVOD_TRY(BuildResult build, buildGraph(one, console, place, false));
     CompileOptions options = build.options;
     options.progress = {};
-    all.graphs.push_back({graphName(path),
+    all.graphs.push_back({path,
+                          graphName(path),
                           [one = std::move(one)] { return readAgain(one); },
                           {std::move(options), std::move(build.model), std::move(build.compilation)}});
     all.compiles.push_back(std::move(build));

@@ -3,12 +3,12 @@
 
 #include "data/atomic_write.h"
 #include "driver/tuned_opts.h"
-#include "driver/tuned_plan.h"
 #include "options.h"
 #include "tune/budget.h"
 #include "tune/kernels.h"
+#include "tune/units.h"
 #include "tune_graphs.h"
-#include "tune_units.h"
+#include "tune_settings.h"
 #include "tune_work.h"
 
 namespace svod {
@@ -34,36 +34,12 @@ Status checkPlan(const Request& request) {
   return checkTuning(request);
 }
 
-/// A new folder, an empty one, or one that svodc tune plan wrote.
-Status checkFolder(const std::string& folder) {
-  std::error_code ignored;
-  if (!fs::exists(folder, ignored)) return {};
-  if (fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored)) return {};
-  const Result<TuneWork> before = readTuneWork(folder);
-  if (before) return {};
-  return fail(
-      Error(Diag::Io, "'" + folder + "' is there, and no folder of tuning work", "name another one, or remove it")
-          .withNote(before.error()->message));
-}
-
-/// Those whose decisions can be looked for, equal ones once.
-std::vector<UnitPart> graphsToTune(const std::deque<TuneGraph>& all, const std::vector<std::string>& files) {
-  std::vector<UnitPart> graphs;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const BuiltGraph& build = all[i].usual;
-    if (!build.options.devices.empty() || build.compilation->kernels.empty()) continue;
-    std::string hash = graphHash(build.model);
-    if (std::ranges::find(graphs, hash, &UnitPart::hash) == graphs.end()) graphs.push_back({std::move(hash), files[i]});
-  }
-  return graphs;
-}
-
 }  // namespace
 
 Result<int> planWork(const Request& request, Console& console) {
   SVOD_CHECK(checkPlan(request));
   const std::string& folder = request.flags.work;
-  SVOD_CHECK(checkFolder(folder));
+  SVOD_CHECK(checkWorkFolder(folder));
   TuneWork work;
   SVOD_TRY(work.seconds, parseSeconds(request.flags.budget));
   SVOD_TRY(const SearchKind wanted, searchOf(request.flags));
@@ -75,17 +51,16 @@ Result<int> planWork(const Request& request, Console& console) {
   fs::create_directories(folder, problem);
   if (problem) return fail(ioError("cannot create", folder, problem.value()));
   work.directory = fs::proximate(fs::current_path(), fs::canonical(folder)).string();
-  work.graphs = graphs.files, work.flags = request.flags;
-  work.flags.decideFrom.clear(), work.flags.decide.clear();  // what the file says, in place of its name
-  work.flags.decide = linesOf(askedOf(compiled.graphs.front()));
+  Flags flags = request.flags;
+  flags.decideFrom.clear(), flags.decide = linesOf(askedOf(compiled.graphs.front()));  // what the file says
+  work.graphs = graphs.files, work.settings = plannedSettings(flags);
   work.target = tuningTarget(compiled.graphs.front().usual.options), work.compiler = tuningCompiler();
   for (const BuildResult& build : compiled.compiles)
     for (const std::string& file : build.filesRead) {
       SVOD_TRY(work.files[file], hashOfFile(file));
     }
   const std::vector<TuneKernel> kernels = kernelsToTune(compiled.graphs);
-  const std::vector<UnitPart> toPlan =
-      wanted.wantsDecisions ? graphsToTune(compiled.graphs, graphs.files) : std::vector<UnitPart>();
+  const std::vector<UnitPart> toPlan = wanted.wantsDecisions ? graphsToTune(compiled.graphs) : std::vector<UnitPart>();
   work.units = unitsOf(kernels, toPlan, request.flags.units, work);
   SVOD_CHECK(request.interrupts->place([&] { return writeFileAtomic(folder + "/plan.json", toText(work)); }));
   const size_t count = work.units.size();

@@ -14,7 +14,5 @@ const UnitAction* unitActionOf(const Request& request);
 
 /// svodc tune plan GRAPH.. -o WORK
 Result<int> planWork(const Request& request, Console& console);
-/// svodc tune status WORK
-Result<int> showWork(const Request& request, Console& console);
 
 }  // namespace svod

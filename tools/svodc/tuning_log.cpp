@@ -11,7 +11,6 @@
 #include "options.h"
 #include "report/tuning_page.h"
 #include "support/suggest.h"
-#include "tune_units.h"
 
 namespace svod {
 
@@ -113,38 +112,8 @@ LogLimits waitingWith(Console& console) {
   return limits;
 }
 
-Result<TuningLog> readTuningLog(const std::string& path, Console& console) {
-  UnreadLines unread;
-  SVOD_TRY(TuningLog log, readTuningLog(path, unread));
-  if (!unread.malformed.empty())
-    console.warn({Diag::Syntax,
-                  "'" + path + "': " +
-                      (unread.malformed.size() == 1
-                           ? "one line is no record, line "
-                           : std::to_string(unread.malformed.size()) + " lines are no records, the first is line ") +
-                      std::to_string(unread.malformed[0]) + ": " + unread.firstProblem,
-                  "what is no record is left out; svodc log merge writes a log without it"});
-  return log;
-}
-
-Result<TuningLog> readAttempts(std::span<const std::string> paths, Console& console) {
-  std::vector<TuningLog> logs;
-  for (const std::string& path : paths) {
-    Result<TuningLog> log = readTuningLog(path, console);
-    if (!log && log.error()->diag != Diag::Syntax) return log;
-    if (log)
-      logs.push_back(std::move(*log));
-    else
-      console.warn(log.error());
-  }
-  return merged(logs);
-}
-
-Result<TuningLog> readLogs(const std::string& path, Console& console) {
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored)) return readTuningLog(path, console);
-  SVOD_CHECK(readTuneWork(path));  // another folder is none of logs
-  return readAttempts(logsIn(path), console);
+Warns warningsOf(Console& console) {
+  return [&console](const Error& error) { console.warn(error); };
 }
 
 Result<int> runLog(const Request& request, Console& console) {
@@ -157,7 +126,7 @@ Result<int> runLog(const Request& request, Console& console) {
   }
   Logs logs;
   for (size_t i = 1; i < request.files.size(); ++i) {
-    SVOD_TRY(TuningLog log, readLogs(request.files[i], console));
+    SVOD_TRY(TuningLog log, readLogs(request.files[i], warningsOf(console)));
     logs.push_back(std::move(log));
   }
   SVOD_CHECK(action->run(logs, request, console));

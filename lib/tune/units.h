@@ -2,11 +2,10 @@
 #pragma once
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "flags.h"
 #include "tune/kernels.h"
-#include "tuning/log_file.h"
 
 namespace svod {
 
@@ -20,24 +19,34 @@ struct TuneUnit {
   std::vector<UnitPart> kernels, graphs;
 };
 
+/// What whoever planned the work was told, by a name of theirs.
+struct WorkSetting {
+  std::string name;
+  std::variant<bool, int64_t, std::string, std::vector<std::string>> value;
+  bool isOfSearch = false;  // it changes how kernels are measured; others change what is compiled. No part of the file
+};
+
 /// What every machine needs to know to do its units.
 struct TuneWork {
   std::string directory;  // where paths begin, seen from the folder of the work
   std::vector<std::string> graphs;
-  Flags flags;                               // those that change what is compiled, and how it is searched
+  std::vector<WorkSetting> settings;         // those that change what is compiled, and how it is searched
   std::map<std::string, std::string> files;  // that were read, with SHA-256
   std::string target, compiler;
   double seconds = 0;  // for each unit
   std::vector<TuneUnit> units;
 };
 
-/// Whether units have a flag from the plan.
-bool isPlanned(const FlagInfo& row);
+/// Graphs whose decisions can be looked for, equal ones once.
+std::vector<UnitPart> graphsToTune(const std::deque<TuneGraph>& graphs);
 
 /// Kernels and graphs to at most `most` units (0: one each), so that the weights of kernels differ little. Graphs have
 /// units of their own, the last ones, where there are enough.
 std::vector<TuneUnit> unitsOf(const std::vector<TuneKernel>& kernels, const std::vector<UnitPart>& graphs, int64_t most,
                               const TuneWork& work);
+
+/// Whether a plan may be written there: into a new folder, an empty one, or one that holds such work. Errors: Io.
+Status checkWorkFolder(const std::string& folder);
 
 std::string toText(const TuneWork& work);
 /// Errors: Io; Syntax, Unsupported for another form.

@@ -4,7 +4,7 @@
 
 #include "data/mapped_file.h"
 #include "data/sha256.h"
-#include "tune_units.h"
+#include "tune/units.h"
 
 namespace svod {
 
@@ -16,14 +16,13 @@ constexpr const char* kForm = "svod-tuning-work";
 constexpr int64_t kFormNumber = 2;  // a change of what members mean needs another one
 constexpr uint64_t kMaxPlanBytes = uint64_t{1} << 26;
 
-Json valueOf(const FlagInfo& row, const Flags& flags) {
-  return std::visit([&](auto member) { return Json(flags.*member); }, row.member);
+Json valueOf(const WorkSetting& setting) {
+  return std::visit([](const auto& value) { return Json(value); }, setting.value);
 }
 
-Json flagsJson(const Flags& flags) {
+Json settingsJson(const std::vector<WorkSetting>& settings) {
   Json json = Json::object();
-  for (const FlagInfo& row : allFlags())
-    if (isPlanned(row)) json[std::string(row.name)] = valueOf(row, flags);
+  for (const WorkSetting& setting : settings) json[setting.name] = valueOf(setting);
   return json;
 }
 
@@ -68,10 +67,28 @@ class Fields {
   std::string& problem_;
 };
 
-void readFlags(Fields fields, Flags& flags) {
-  for (const FlagInfo& row : allFlags())
-    if (isPlanned(row))
-      std::visit([&](auto member) { fields.read(std::string(row.name).c_str(), flags.*member); }, row.member);
+template <class T>
+void readSetting(Fields& fields, const std::string& name, std::vector<WorkSetting>& settings) {
+  T value{};
+  fields.read(name.c_str(), value);
+  settings.push_back({name, std::move(value)});
+}
+
+std::vector<WorkSetting> settingsOf(const Json& json, std::string& problem) {
+  std::vector<WorkSetting> settings;
+  Fields fields(json, problem);
+  if (!json.is_object()) fields.wrong("flags");
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_boolean())
+      readSetting<bool>(fields, name, settings);
+    else if (value.is_number())
+      readSetting<int64_t>(fields, name, settings);
+    else if (value.is_string())
+      readSetting<std::string>(fields, name, settings);
+    else
+      readSetting<std::vector<std::string>>(fields, name, settings);
+  }
+  return settings;
 }
 
 TuneUnit unitOf(const Json& json, std::string& problem) {
@@ -93,15 +110,13 @@ TuneUnit unitOf(const Json& json, std::string& problem) {
 
 TuneWork workOf(const Json& json, std::string& problem) {
   TuneWork work;
-  setDefaults(work.flags);
   Fields fields(json, problem);
   fields.read("directory", work.directory), fields.read("graphs", work.graphs), fields.read("files", work.files);
   fields.read("target", work.target), fields.read("compiler", work.compiler);
   fields.read("seconds", work.seconds);
   if (!(work.seconds > 0)) fields.wrong("seconds");
   if (work.graphs.empty()) fields.wrong("graphs");
-  const Json flags = json.value("flags", Json());
-  readFlags(Fields(flags, problem), work.flags);
+  work.settings = settingsOf(json.value("flags", Json()), problem);
   for (const Json& unit : fields.list("units")) work.units.push_back(unitOf(unit, problem));
   return work;
 }
@@ -112,22 +127,17 @@ Json partsJson(const std::vector<UnitPart>& parts) {
   return json;
 }
 
-/// The hash of a kernel says what is compiled; which plans there are of a graph depends on flags besides.
+/// The hash of a kernel says what is compiled; which plans there are of a graph depends on all settings.
 std::string hashOf(const TuneUnit& unit, const TuneWork& work) {
   Json json = {{kForm, kFormNumber}, {"target", work.target}, {"compiler", work.compiler}, {"seconds", work.seconds}};
-  for (const FlagInfo& row : allFlags())
-    if (row.changes == Changes::Search || (!unit.graphs.empty() && isPlanned(row)))
-      json[std::string(row.name)] = valueOf(row, work.flags);
+  for (const WorkSetting& setting : work.settings)
+    if (setting.isOfSearch || !unit.graphs.empty()) json[setting.name] = valueOf(setting);
   for (const UnitPart& kernel : unit.kernels) json["kernels"].push_back(kernel.hash);
   for (const UnitPart& graph : unit.graphs) json["graphs"].push_back(graph.hash);
   return sha256Hex(json.dump()).substr(0, 12);
 }
 
 }  // namespace
-
-bool isPlanned(const FlagInfo& row) {
-  return (row.commands & Tune) != 0 && (row.changes == Changes::Output || row.changes == Changes::Search);
-}
 
 std::vector<TuneUnit> unitsOf(const std::vector<TuneKernel>& kernels, const std::vector<UnitPart>& graphs, int64_t most,
                               const TuneWork& work) {
@@ -155,7 +165,7 @@ std::string toText(const TuneWork& work) {
         {{"unit", i}, {"hash", unit.hash}, {"kernels", partsJson(unit.kernels)}, {"graphs", partsJson(unit.graphs)}});
   }
   const Json json = {{kForm, kFormNumber},        {"directory", work.directory},
-                     {"graphs", work.graphs},     {"flags", flagsJson(work.flags)},
+                     {"graphs", work.graphs},     {"flags", settingsJson(work.settings)},
                      {"files", work.files},       {"target", work.target},
                      {"compiler", work.compiler}, {"seconds", work.seconds},
                      {"units", std::move(units)}};

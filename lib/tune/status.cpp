@@ -1,12 +1,9 @@
+#include "tune/status.h"
+
 #include <map>
 
 #include "driver/tuned_opts.h"
 #include "measure/code_store.h"
-#include "options.h"
-#include "report/tuning_page.h"
-#include "tune_units.h"
-#include "tune_work.h"
-#include "tuning_log.h"
 
 namespace svod {
 
@@ -28,11 +25,7 @@ std::string namesOf(const TuneUnit& unit) {
 
 }  // namespace
 
-Result<int> showWork(const Request& request, Console& console) {
-  if (request.files.size() != 2)
-    return fail(Diag::Usage, "svodc tune status needs WORK", "the folder that svodc tune plan wrote");
-  const std::string& folder = request.files[1];
-  SVOD_TRY(const TuneWork work, readTuneWork(folder));
+Result<Document> statusOf(const TuneWork& work, const std::string& folder, const Warns& warns) {
   Table table{"units",
               {{"unit", "unit", true},
                {"hash", "hash"},
@@ -48,13 +41,12 @@ Result<int> showWork(const Request& request, Console& console) {
   for (size_t i = 0; i < work.units.size(); ++i) {
     const TuneUnit& unit = work.units[i];
     const std::vector<std::string> attempts = attemptsOf(folder, unit);
-    SVOD_TRY(const TuningLog log, readAttempts(attempts, console));
+    SVOD_TRY(const TuningLog log, readAttempts(attempts, warns));
     const UnitState state = stateOf(folder, unit);
     ++counts[state];
     if (state == UnitState::Damaged)
-      console.warn({Diag::Io,
-                    "unit " + std::to_string(i) + " was done, and since then a log of it got lost or was changed",
-                    "svodc tune run " + folder + " --unit " + std::to_string(i) + " does it again"});
+      warns({Diag::Io, "unit " + std::to_string(i) + " was done, and since then a log of it got lost or was changed",
+             "svodc tune run " + folder + " --unit " + std::to_string(i) + " does it again"});
     table.rows.push_back({i, unit.hash, nameOf(state), attempts.size(), log.candidates.size(),
                           bestOf(log, tuningCompiler()).size(), log.plans.size(), compiledAhead(folder, unit),
                           namesOf(unit)});
@@ -66,9 +58,7 @@ Result<int> showWork(const Request& request, Console& console) {
                           {"open", "open", counts[UnitState::Open]},
                           {"damaged", "damaged", counts[UnitState::Damaged]},
                           {"next", "all logs as one", "svodc log merge " + folder + " -o tuning.log"}};
-  const Document document{"", {{"", "Tuning work", {facts, table}}}};
-  SVOD_CHECK(printDocument(document, request, console));
-  return 0;
+  return Document{"", {{"", "Tuning work", {facts, table}}}};
 }
 
 }  // namespace svod

@@ -1,4 +1,4 @@
-#include "tune_units.h"
+#include "tune/units.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include "data/atomic_write.h"
 #include "data/mapped_file.h"
 #include "data/sha256.h"
+#include "driver/tuned_plan.h"
 
 namespace svod {
 
@@ -97,6 +98,28 @@ std::vector<std::string> logsIn(const std::string& folder) {
     std::ranges::copy(logsOf(unit.path().string()), std::back_inserter(paths));
   std::ranges::sort(paths);
   return paths;
+}
+
+std::vector<UnitPart> graphsToTune(const std::deque<TuneGraph>& graphs) {
+  std::vector<UnitPart> parts;
+  for (const TuneGraph& graph : graphs) {
+    const BuiltGraph& build = graph.usual;
+    if (!build.options.devices.empty() || build.compilation->kernels.empty()) continue;
+    std::string hash = graphHash(build.model);
+    if (std::ranges::find(parts, hash, &UnitPart::hash) == parts.end()) parts.push_back({std::move(hash), graph.path});
+  }
+  return parts;
+}
+
+Status checkWorkFolder(const std::string& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder, ignored)) return {};
+  if (fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored)) return {};
+  const Result<TuneWork> before = readTuneWork(folder);
+  if (before) return {};
+  return fail(
+      Error(Diag::Io, "'" + folder + "' is there, and no folder of tuning work", "name another one, or remove it")
+          .withNote(before.error()->message));
 }
 
 }  // namespace svod
