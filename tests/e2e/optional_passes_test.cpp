@@ -1,7 +1,7 @@
 // Passes that may be left out: the values are right without each of them, and what --verify takes for a fault.
 #include <catch2/catch.hpp>
 
-#include "../../tools/svodc/verify.h"
+#include "verify/verify.h"
 #include "common/graphs.h"
 #include "common/model_text.h"
 #include "driver/targets.h"

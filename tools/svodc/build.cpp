@@ -1,6 +1,5 @@
 #include "build.h"
 
-#include "c_calls.h"
 #include "depfile.h"
 #include "driver/device_kernels.h"
 #include "driver/tuned_opts.h"
@@ -8,6 +7,7 @@
 #include "models.h"
 #include "repro.h"
 #include "tuning_log.h"
+#include "verify/c_calls.h"
 
 namespace svod {
 

@@ -5,7 +5,7 @@
 
 #include "cache.h"
 #include "console/console.h"
-#include "jobserver.h"
+#include "driver/job_server.h"
 #include "options.h"
 #include "report/report.h"
 #include "toolchain/linker.h"

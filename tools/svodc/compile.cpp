@@ -7,12 +7,12 @@
 #include "depfile.h"
 #include "emit.h"
 #include "emit_targets.h"
-#include "guilty_pass.h"
 #include "plan/directory.h"
 #include "processors.h"
 #include "support/text.h"
-#include "tuning_use.h"
-#include "verify.h"
+#include "tune/log_use.h"
+#include "verify/guilty_pass.h"
+#include "verify/verify.h"
 #include "wrong_plan.h"
 
 namespace svod {
@@ -89,7 +89,7 @@ std::string processorsText(const Plan& plan, const Flags& flags) {
 /// What the compilation took from a tuning log, if there was one.
 std::optional<TuningUse> useIn(const EmitPart& part) {
   if (!part.build.tuning) return std::nullopt;
-  return tuningUse(part.build, *part.build.tuning);
+  return tuningUse(*part.build.compilation, *part.build.tuning, part.build.options.compiler);
 }
 
 Status printSummary(std::span<const EmitPart> parts, const Flags& given, Console& console) {
@@ -186,7 +186,10 @@ Result<bool> buildPart(EmitPart& part, Console& console, Workplace& place) {
   const Compilation& compilation = *part.build.compilation;
   SVOD_CHECK(printInsights(compilation, flags, console));
   if (compilation.log.stopped) return true;
-  if (const std::optional<TuningUse> use = useIn(part)) SVOD_CHECK(checkUse(*use, flags, console));
+  if (const std::optional<TuningUse> use = useIn(part)) {
+    for (const Error& warning : passedOver(*use, flags.tuningLog)) console.warn(warning);
+    if (flags.tuningRequired) SVOD_CHECK(checkUsed(*use, flags.tuningLog));
+  }
   SVOD_TRY(const std::optional<Error> large, arenaWarning(compilation.plan, flags.maxArena));
   if (large) console.warn(*large);
   if (flags.verify) SVOD_CHECK(verified(part.build, part.request, console));

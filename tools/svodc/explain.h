@@ -1,7 +1,7 @@
 // Why kernels are as they are, and how fast: predicted, and measured by an earlier run.
 #pragma once
 #include "build.h"
-#include "profile_file.h"
+#include "report/profile_file.h"
 
 namespace svod {
 

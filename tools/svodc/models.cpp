@@ -68,4 +68,11 @@ Result<Checkup> checkModel(const std::string& path, const LoadOptions& options) 
                  file.statements.size()};
 }
 
+Status checkAllowed(const CompileOptions& options, const Flags& flags, const std::string& runner) {
+  if (flags.allowC || options.cFiles.empty()) return {};
+  return fail(
+      Diag::Usage, runner + " runs '" + options.cFiles.begin()->second.name + "': native code of the graph's author",
+      "add --allow-c if you trust whoever wrote it" + std::string(flags.verify ? ", or compile without --verify" : ""));
+}
+
 }  // namespace svod

@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/c_functions.h"
+#include "driver/compile.h"
+#include "flags.h"
 #include "frontend/c_sources.h"
 #include "machine/cpu.h"
 
@@ -20,6 +21,9 @@ CFiles filesOf(const CSources& sources, const std::string& path);
 /// machine's architecture where it is null.
 Status checkFunctions(const Model& model, const CFiles& files, const CSources& sources, const CpuTarget* processor,
                       std::set<std::string>* filesRead);
+
+/// Before `runner` runs functions of C files in a process of this user: whether --allow-c lets it. Errors: Usage.
+Status checkAllowed(const CompileOptions& options, const Flags& flags, const std::string& runner);
 
 /// What `svodc check` says about a file.
 struct Checkup {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "c_calls.h"
 #include "machine/host.h"
 #include "models.h"
 #include "options.h"
 #include "processors.h"
 #include "support/suggest.h"
+#include "verify/c_calls.h"
 
 namespace svod {
 

@@ -11,6 +11,7 @@
 #include "options.h"
 #include "report/tuning_page.h"
 #include "support/suggest.h"
+#include "tune/log_tables.h"
 
 namespace svod {
 

@@ -9,9 +9,9 @@
 #include "data/npy.h"
 #include "data/safetensors.h"
 #include "frontend/model_reader.h"
-#include "graph_reducer.h"
 #include "onnx/onnx.h"
 #include "repro.h"
+#include "verify/graph_reducer.h"
 
 namespace svod {
 

@@ -1,7 +1,7 @@
 // What svodc compile --verify leaves of a plan that computes something else than its graph says.
 #pragma once
 #include "build.h"
-#include "verify.h"
+#include "verify/verify.h"
 
 namespace svod {
 

@@ -1,4 +1,4 @@
-#include "verify_compare.h"
+#include "verify/compare.h"
 
 #include <algorithm>
 #include <cmath>

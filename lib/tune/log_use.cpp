@@ -1,9 +1,7 @@
-#include "tuning_use.h"
+#include "tune/log_use.h"
 
 #include <algorithm>
 #include <map>
-
-#include "driver/tuned_opts.h"
 
 namespace svod {
 
@@ -63,9 +61,8 @@ std::string unusedText(const TuningUse& use) {
 
 }  // namespace
 
-TuningUse tuningUse(const BuildResult& build, const TuningLog& log) {
-  const Compilation& c = *build.compilation;
-  const bool isOwn = hasOwn(log, build.options.compiler);
+TuningUse tuningUse(const Compilation& c, const TuningLog& log, const std::string& compiler) {
+  const bool isOwn = hasOwn(log, compiler);
   TuningUse use;
   for (const CompiledKernel& kernel : c.kernels) add(use, kernel, isOwn);
   for (const CompiledVariant& variant : c.variants)
@@ -75,16 +72,21 @@ TuningUse tuningUse(const BuildResult& build, const TuningLog& log) {
   return use;
 }
 
-Status checkUse(const TuningUse& use, const Flags& flags, Console& console) {
+std::vector<Error> passedOver(const TuningUse& use, const std::string& path) {
+  std::vector<Error> warnings;
   const auto warn = [&](const std::string& what, const std::string& of) {
-    console.warn(Error(Diag::BadOpt, "a winner of '" + flags.tuningLog + "' is passed over: " + what,
-                       "it is for " + of + ", which takes the next one, or what -O1 chooses"));
+    warnings.emplace_back(Diag::BadOpt, "a winner of '" + path + "' is passed over: " + what,
+                          "it is for " + of + ", which takes the next one, or what -O1 chooses");
   };
   for (const TunedKernelUse& kernel : use.kernels)
     for (const std::string& passed : kernel.passed) warn(passed, "kernel " + kernel.kernel);
   for (const std::string& passed : use.decisionsPassed) warn(passed, "the graph");
-  if (!flags.tuningRequired || use.used > 0 || use.decisions > 0) return {};
-  return fail(Diag::BadOpt, "nothing of '" + flags.tuningLog + "' was used: " + unusedText(use),
+  return warnings;
+}
+
+Status checkUsed(const TuningUse& use, const std::string& path) {
+  if (use.used > 0 || use.decisions > 0) return {};
+  return fail(Diag::BadOpt, "nothing of '" + path + "' was used: " + unusedText(use),
               "tune this graph for this processor, or leave --tuning-required out");
 }
 

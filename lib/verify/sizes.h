@@ -1,4 +1,4 @@
-// The values of variables that svodc compile --verify runs a plan with.
+// The values of variables that a plan is verified with.
 #pragma once
 #include <vector>
 

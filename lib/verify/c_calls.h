@@ -2,13 +2,9 @@
 // its own, so that a function that crashes, or writes beyond its result, ends in an error.
 #pragma once
 #include "driver/compile.h"
-#include "flags.h"
 #include "interp/interp.h"
 
 namespace svod {
-
-/// Before `runner` runs functions of C files in a process of this user: whether --allow-c lets it. Errors: Usage.
-Status checkAllowed(const CompileOptions& options, const Flags& flags, const std::string& runner);
 
 using CustomFunctions = std::map<std::string, CustomFunction, std::less<>>;
 

@@ -1,4 +1,4 @@
-#include "verify_sizes.h"
+#include "verify/sizes.h"
 
 #include <algorithm>
 #include <unordered_map>

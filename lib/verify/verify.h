@@ -1,10 +1,10 @@
-// svodc compile --verify: the plan against the interpreter.
+// A plan against the interpreter.
 #pragma once
-#include "c_calls.h"
 #include "driver/compile.h"
 #include "ir/model.h"
 #include "plan/variants.h"
-#include "verify_sizes.h"
+#include "verify/c_calls.h"
+#include "verify/sizes.h"
 
 namespace svod {
 

@@ -1,4 +1,4 @@
-#include "first_fault.h"
+#include "verify/first_fault.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 #include "lower/gpu_dims.h"
 #include "lower/rings.h"
 #include "schedule/graph_passes.h"
-#include "verify_sizes.h"
+#include "verify/sizes.h"
 
 namespace svod {
 

@@ -1,4 +1,4 @@
-// What svod-run measured: --profile.
+// What svod-run measured, as it wrote it.
 #pragma once
 #include <map>
 #include <string>

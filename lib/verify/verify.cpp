@@ -1,13 +1,13 @@
-#include "verify.h"
+#include "verify/verify.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include "interp/interp.h"
 #include "support/cpu_features.h"
+#include "verify/compare.h"
 #include "verify/inputs.h"
 #include "verify/plan_in_memory.h"
-#include "verify_compare.h"
 
 namespace svod {
 

@@ -1,4 +1,4 @@
-#include "c_calls.h"
+#include "verify/c_calls.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -131,13 +131,6 @@ Result<std::shared_ptr<Library>> load(const CFile& file, std::span<const CCall> 
 }
 
 }  // namespace
-
-Status checkAllowed(const CompileOptions& options, const Flags& flags, const std::string& runner) {
-  if (flags.allowC || options.cFiles.empty()) return {};
-  return fail(
-      Diag::Usage, runner + " runs '" + options.cFiles.begin()->second.name + "': native code of the graph's author",
-      "add --allow-c if you trust whoever wrote it" + std::string(flags.verify ? ", or compile without --verify" : ""));
-}
 
 Result<CustomFunctions> isolatedFunctions(const Model& model, const CompileOptions& options) {
   std::map<std::string, std::map<std::string, CCall>> calls;  // by file, then by the name of the Custom node

@@ -1,6 +1,9 @@
-// What compile --tuning-log took from the log, and why it took no more.
+// What a compile took from a tuning log, and why it took no more.
 #pragma once
-#include "build.h"
+#include <string>
+#include <vector>
+
+#include "driver/compile.h"
 #include "report/document.h"
 
 namespace svod {
@@ -21,10 +24,13 @@ struct TuningUse {
   std::vector<std::string> decisionsPassed;
 };
 
-TuningUse tuningUse(const BuildResult& build, const TuningLog& log);
+/// `compiler`: that made the compilation, as CompileOptions says it.
+TuningUse tuningUse(const Compilation& compilation, const TuningLog& log, const std::string& compiler);
 
-/// Warns of winners that do not apply. Errors: BadOpt with --tuning-required where nothing of the log was taken.
-Status checkUse(const TuningUse& use, const Flags& flags, Console& console);
+/// Warnings of winners that do not apply. `path`: of the log.
+std::vector<Error> passedOver(const TuningUse& use, const std::string& path);
+/// Errors: BadOpt where nothing of the log was taken.
+Status checkUsed(const TuningUse& use, const std::string& path);
 
 /// One line.
 std::string toText(const TuningUse& use, const std::string& path);

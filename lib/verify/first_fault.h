@@ -1,4 +1,4 @@
-// Fault localization for svodc compile --verify: the first pass that changes a value, by the interpreter alone.
+// Fault localization: the first pass that changes a value, by the interpreter alone.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,10 +1,10 @@
-#include "guilty_pass.h"
+#include "verify/guilty_pass.h"
 
 #include <optional>
 
 #include "driver/targets.h"
-#include "first_fault.h"
-#include "verify.h"
+#include "verify/first_fault.h"
+#include "verify/verify.h"
 
 namespace svod {
 

@@ -1,4 +1,4 @@
-#include "profile_file.h"
+#include "report/profile_file.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

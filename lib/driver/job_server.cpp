@@ -1,4 +1,4 @@
-#include "jobserver.h"
+#include "driver/job_server.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,9 +1,10 @@
+#include "tune/log_tables.h"
+
 #include <map>
 #include <set>
 
 #include "report/tuning_page.h"
 #include "tuning/winners.h"
-#include "tuning_log.h"
 
 namespace svod {
 

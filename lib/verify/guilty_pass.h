@@ -1,4 +1,4 @@
-// Bisection for svodc compile --verify: which pass makes a plan wrong.
+// Bisection over passes: which one makes a plan wrong.
 #pragma once
 #include "driver/compile.h"
 

@@ -1,4 +1,4 @@
-#include "graph_reducer.h"
+#include "verify/graph_reducer.h"
 
 #include <algorithm>
 #include <optional>
