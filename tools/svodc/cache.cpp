@@ -1,7 +1,7 @@
 #include "cache.h"
 
 #include "driver/compiler_id.h"
-#include "options.h"
+#include "print.h"
 
 namespace svod {
 

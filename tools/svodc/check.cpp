@@ -2,6 +2,7 @@
 #include "console/console.h"
 #include "models.h"
 #include "options.h"
+#include "report/render.h"
 #include "support/text.h"
 
 namespace svod {

@@ -8,6 +8,7 @@
 #include "emit.h"
 #include "emit_targets.h"
 #include "plan/directory.h"
+#include "print.h"
 #include "processors.h"
 #include "support/text.h"
 #include "tune/log_use.h"

@@ -7,8 +7,10 @@
 #include "data/atomic_write.h"
 #include "data/safetensors.h"
 #include "depfile.h"
+#include "models.h"
 #include "onnx/onnx.h"
 #include "options.h"
+#include "print.h"
 
 namespace svod {
 

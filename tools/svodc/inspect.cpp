@@ -11,6 +11,7 @@
 #include "explain_gpu.h"
 #include "plan/pack.h"
 #include "plan/variants.h"
+#include "print.h"
 #include "support/suggest.h"
 #include "support/text.h"
 

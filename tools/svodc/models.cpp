@@ -4,11 +4,12 @@
 
 #include "data/inside_folder.h"
 #include "onnx/onnx.h"
-#include "options.h"
 
 namespace svod {
 
 namespace {
+
+constexpr uint64_t kMaxGraphBytes = uint64_t{1} << 26;  // as for a file
 
 /// Values are put on devices by statements of a graph file; a model has none.
 Status noDevices(const LoadOptions& options) {
@@ -19,6 +20,12 @@ Status noDevices(const LoadOptions& options) {
 }
 
 }  // namespace
+
+Result<GraphFile> readGraph(const std::string& path) {
+  if (path != "-") return readGraphFile(path);
+  SVOD_TRY(std::string text, readStandardInput(kMaxGraphBytes));
+  return parseGraph(text, "stdin");
+}
 
 Result<Model> readModel(const std::string& path, const LoadOptions& options, std::vector<Error>& notes,
                         CSources& sources) {

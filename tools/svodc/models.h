@@ -6,9 +6,12 @@
 #include "driver/compile.h"
 #include "flags.h"
 #include "frontend/c_sources.h"
-#include "machine/cpu.h"
+#include "frontend/frontend.h"
 
 namespace svod {
+
+/// A graph file read from `path`, or from stdin when it is "-".
+Result<GraphFile> readGraph(const std::string& path);
 
 /// A graph file or an ONNX model, by its name; "-" is a graph on stdin. The first error. `notes` get what was chosen
 /// because neither the file nor the options do; `sources` the files of C that it takes functions from.

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "cuda_options.h"
-#include "data/atomic_write.h"
 #include "data/mapped_file.h"
 #include "plan/pack.h"
 #include "processors.h"
@@ -137,9 +136,6 @@ bool linksLibraries(const Machine& machine) {
   const auto* cpu = std::get_if<CpuTarget>(&machine);
   return cpu == nullptr || (cpu->hasElf() && archOfTriple(cpu->triple));
 }
-
-// As for a file.
-constexpr uint64_t kMaxGraphBytes = uint64_t{1} << 26;
 
 Result<MemoryMode> memoryMode(const std::string& name) {
   if (auto mode = memoryModeFromName(name)) return *mode;
@@ -307,25 +303,6 @@ Result<LoadOptions> loadOptions(const Flags& flags) {
   options.inputDefaults = flags.inputDefault;
   SVOD_TRY(options.devices, deviceNames(flags.device));
   return options;
-}
-
-Result<GraphFile> readGraph(const std::string& path) {
-  if (path != "-") return readGraphFile(path);
-  SVOD_TRY(std::string text, readStandardInput(kMaxGraphBytes));
-  return parseGraph(text, "stdin");
-}
-
-Status writeResult(const std::string& path, std::string_view text, const Request& request, Console& console) {
-  if (path == "-") return console.print(text);
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(text.data(), text.size()));
-  if (holdsChunks(path, std::span(&bytes, 1))) return {};
-  return request.interrupts->place([&] { return writeFileAtomic(path, text); });
-}
-
-TextStyle styleOf(const Console& console) { return {console.colorOutput(), console.outputWidth()}; }
-
-Status printDocument(const Document& document, const Request& request, Console& console) {
-  return console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console)));
 }
 
 std::string sourceOf(const Request& request, std::string_view flag) {

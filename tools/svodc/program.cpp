@@ -16,7 +16,7 @@
 #include "console/process.h"
 #include "help.h"
 #include "lists.h"
-#include "options.h"
+#include "print.h"
 #include "support/suggest.h"
 #include "toolchain/llvm_errors.h"
 

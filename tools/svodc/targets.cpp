@@ -1,6 +1,6 @@
 // svodc targets
 #include "console/console.h"
-#include "options.h"
+#include "print.h"
 #include "processors.h"
 
 namespace svod {

@@ -5,15 +5,15 @@
 
 #include "driver/applied_log.h"
 #include "driver/tuned_opts.h"
-#include "options.h"
+#include "print.h"
 #include "report/tuning_page.h"
 #include "support/suggest.h"
 #include "tune/report.h"
 #include "tune/tune.h"
+#include "tune_actions.h"
 #include "tune_graphs.h"
 #include "tune_progress.h"
 #include "tune_text.h"
-#include "tune_work.h"
 #include "tuning/log_file.h"
 #include "tuning_log.h"
 
@@ -81,10 +81,18 @@ Result<int> tuneHere(const Request& request, Console& console) {
   return 0;
 }
 
+/// Of tuning in units, on as many machines as there are.
+struct UnitAction {
+  std::string_view word;
+  Result<int> (*run)(const Request& request, Console& console);
+};
+constexpr UnitAction kActions[] = {{"plan", planWork}, {"run", runUnit}, {"status", showWork}};
+
 }  // namespace
 
 Result<int> runTune(const Request& request, Console& console) {
-  if (const UnitAction* action = unitActionOf(request)) return action->run(request, console);
+  for (const UnitAction& action : kActions)
+    if (!request.files.empty() && request.files[0] == action.word) return action.run(request, console);
   if (!request.flags.explain.empty()) return explainKernels(request, console);
   return tuneHere(request, console);
 }

@@ -1,15 +1,16 @@
+#include "tune_actions.h"
+
 #include <algorithm>
 #include <filesystem>
 
 #include "data/atomic_write.h"
 #include "driver/tuned_opts.h"
-#include "options.h"
+#include "print.h"
 #include "tune/budget.h"
 #include "tune/kernels.h"
 #include "tune/units.h"
 #include "tune_graphs.h"
 #include "tune_settings.h"
-#include "tune_work.h"
 
 namespace svod {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "options.h"
+#include "print.h"
 #include "report/render.h"
 #include "tune/kernels.h"
 

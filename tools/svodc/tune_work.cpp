@@ -1,9 +1,9 @@
-#include "tune_work.h"
+#include "tune_actions.h"
 
 #include <algorithm>
 #include <filesystem>
 
-#include "options.h"
+#include "print.h"
 #include "support/suggest.h"
 #include "tune/array.h"
 #include "tune/logs.h"
@@ -56,6 +56,8 @@ Result<bool> compilesAhead(const std::string& phase) {
   return phase == "compile";
 }
 
+}  // namespace
+
 Result<int> runUnit(const Request& request, Console& console) {
   SVOD_CHECK(checkRun(request));
   SVOD_TRY(const bool isAhead, compilesAhead(request.flags.phase));
@@ -96,16 +98,6 @@ Result<int> showWork(const Request& request, Console& console) {
   SVOD_TRY(const Document document, statusOf(work, request.files[1], warningsOf(console)));
   SVOD_CHECK(printDocument(document, request, console));
   return 0;
-}
-
-constexpr UnitAction kActions[] = {{"plan", planWork}, {"run", runUnit}, {"status", showWork}};
-
-}  // namespace
-
-const UnitAction* unitActionOf(const Request& request) {
-  const auto found =
-      request.files.empty() ? std::end(kActions) : std::ranges::find(kActions, request.files[0], &UnitAction::name);
-  return found == std::end(kActions) ? nullptr : &*found;
 }
 
 }  // namespace svod

@@ -8,7 +8,7 @@
 
 #include "driver/applied_log.h"
 #include "driver/tuned_opts.h"
-#include "options.h"
+#include "print.h"
 #include "report/tuning_page.h"
 #include "support/suggest.h"
 #include "tune/log_tables.h"

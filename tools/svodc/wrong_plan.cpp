@@ -9,6 +9,7 @@
 #include "data/npy.h"
 #include "data/safetensors.h"
 #include "frontend/model_reader.h"
+#include "models.h"
 #include "onnx/onnx.h"
 #include "repro.h"
 #include "verify/graph_reducer.h"
