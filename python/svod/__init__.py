@@ -14,6 +14,8 @@ from ._compile import compile
 from ._errors import SvodError, SvodNote, SvodWarning
 from ._instance import Instance, ProfileRecord
 from ._plan import Plan, Pool, Port, Variable, load
+from ._tune import tune
 
 __version__ = "0.1.0"
-__all__ = ["Instance", "Plan", "Pool", "Port", "ProfileRecord", "SvodError", "SvodNote", "SvodWarning", "Variable", "compile", "load"]
+__all__ = ["Instance", "Plan", "Pool", "Port", "ProfileRecord", "SvodError", "SvodNote", "SvodWarning", "Variable", "compile", "load",
+           "tune"]

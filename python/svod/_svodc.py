@@ -1,0 +1,77 @@
+"""The installed svodc as a process: its words, and what it says."""
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import warnings
+from collections.abc import Iterator
+from typing import Any, Union
+
+from ._errors import SvodError, SvodNote, SvodWarning, told
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def found(svodc: Path) -> str:
+    program = shutil.which(svodc)
+    if program is None:
+        raise SvodError(f"there is no program '{os.fspath(svodc)}'", "io", "install svod, or give svodc=PATH", 74)
+    return program
+
+
+def words(flags: dict[str, Any]) -> list[str]:
+    return [word for name, value in flags.items() for word in _words("--" + name.replace("_", "-"), value)]
+
+
+def warn(stderr: str, stacklevel: int) -> None:
+    """Of what svodc warns of, and notes."""
+    for said in _said(stderr):
+        if "severity" in said:
+            kind = SvodNote if said["severity"] == "note" else SvodWarning
+            warnings.warn(told(*_parts(said)), kind, stacklevel=stacklevel + 1)
+
+
+def _words(flag: str, value: Any) -> list[str]:
+    if value is False or value is None:
+        return []
+    if value is True:
+        return [flag]
+    if isinstance(value, dict):
+        value = [f"{name}={each}" for name, each in value.items()]
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return [f"{flag}={os.fspath(each) if isinstance(each, os.PathLike) else each}" for each in values]
+
+
+def _said(text: str) -> Iterator[dict[str, Any]]:
+    """The errors, warnings and notes of what svodc printed; its other lines are for people."""
+    for line in text.splitlines():
+        try:
+            said = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(said, dict) and "code" in said:
+            yield said
+
+
+def _parts(said: dict[str, Any]) -> tuple[str, str, str, str, list[str], str]:
+    """Message, code, help, place, notes and excerpt."""
+    place = ":".join(str(said[key]) for key in ("file", "line", "column") if said.get(key))
+    excerpt = ""
+    if "before" in said:
+        number, before, behind = str(said["line"]), said["before"].replace("\t", " "), said["behind"].replace("\t", " ")
+        excerpt = f"  {number} | {before}{behind}\n  {' ' * len(number)} | {' ' * len(before)}^"
+    return said.get("message", ""), said["code"], said.get("help", ""), place, said.get("notes", []), excerpt
+
+
+def error(exit_code: int, stderr: str) -> SvodError:
+    for said in _said(stderr):
+        if "severity" not in said:  # else a warning or a note
+            message, code, help, place, notes, excerpt = _parts(said)
+            return SvodError(message, code, help, exit_code, place, notes, excerpt)
+    # A mistake in the flags is told before it is known that JSON is wanted.
+    plain = re.search(r"error: (.*) \[([a-z-]+)\](?:\n *help: (.*))?", stderr)
+    if plain:
+        return SvodError(plain[1], plain[2], plain[3] or "", exit_code)
+    return SvodError(f"svodc ended with {exit_code}: {stderr.strip()}", "failed", "", exit_code)
