@@ -8,6 +8,7 @@
 #include "driver/plan_price.h"
 #include "driver/tuned_plan.h"
 #include "measure/child.h"
+#include "measure/priced_measure.h"
 #include "tune/plans_in_turns.h"
 
 namespace svod {
@@ -26,6 +27,7 @@ class GraphPlans : public PlanMeasure {
              TuneProgress& progress)
       : graph_(graph), log_(log), appender_(appender), settings_(settings), progress_(progress) {}
 
+  bool isPriced() const { return settings_.options.isPriced; }
   int variablesAt() const { return settings_.options.measure.compile.variablesAt; }
   bool isOver() override { return TuneClock::now() >= settings_.deadline; }
   void beginPricing() override {
@@ -67,6 +69,10 @@ class GraphPlans : public PlanMeasure {
 
   TrialResult compare(const PlanCandidate& candidate, const PlanCandidate& than) override {
     progress_.plans(++measured_);
+    if (settings_.options.isPriced) {
+      const double ratio = candidate.predicted / than.predicted;
+      return {ratio < kClearlyLess ? Outcome::Wins : Outcome::Loses, "", candidate.predicted, 0, ratio};
+    }
     if (const Status tuned = tuneNewKernels(candidate.asked); !tuned)
       return {Outcome::CompileFailed, tuned.error()->message};
     if (!best_ || bestAsked_ != than.asked) {
@@ -157,8 +163,8 @@ Result<TunedGraph> tuneGraph(GraphPlans& plans, const TuneGraph& graph, TuningLo
     tuned.problem = build.compilation->kernels.empty() ? "it has no kernels" : "it runs on several devices";
     return tuned;
   }
-  if (tuned.problem = whyNotRun(build.model, *build.compilation, plans.variablesAt()); !tuned.problem.empty())
-    return tuned;
+  if (!plans.isPriced()) tuned.problem = whyNotRun(build.model, *build.compilation, plans.variablesAt());
+  if (!tuned.problem.empty()) return tuned;
   const std::string hash = graphHash(build.model);
   const Asked base = askedOf(graph);
   std::vector<Asked> hints;

@@ -7,6 +7,7 @@
 #include "ir/text.h"
 #include "measure/code_store.h"
 #include "measure/cpu_measure.h"
+#include "measure/priced_measure.h"
 #include "tune/budget.h"
 
 namespace svod {
@@ -88,21 +89,34 @@ class Tuning {
     all = std::move(last);
   }
 
+  /// What knows the kernel with the opts of -O1. Errors: Unsupported where it cannot be tuned; Io.
+  Result<std::unique_ptr<Measure>> begunMeasure(const TuneKernel& task, TuneClock::time_point deadline) const {
+    const CompileOptions& options = task.build->options;
+    const MeasureOptions& how = settings_.options.measure;
+    const std::vector<OptOp> opts = optsOf(task.kernel->choice);
+    const Candidate baseline{opts, toText(opts), "-O1", 0};
+    if (settings_.options.isPriced) {
+      auto priced = std::make_unique<PricedMeasure>(*task.kernel, options, deadline, how.compile.mostInstructions);
+      SVOD_CHECK(priced->begin(baseline));
+      return priced;
+    }
+    auto measure = std::make_unique<CpuMeasure>(*task.kernel, options, settings_.folder, deadline, how);
+    if (!settings_.ahead.empty()) measure->use(CodeStore(settings_.ahead).of(task.hash));
+    SVOD_CHECK(measure->begin(baseline));
+    return measure;
+  }
+
   Result<Tuned> tune(const TuneKernel& task, TuneClock::time_point deadline) {
     Tuned tuned{task, {}, {}};
     const CompiledKernel& kernel = *task.kernel;
-    const CompileOptions& options = task.build->options;
     if (recorded_.insert(task.hash).second) SVOD_CHECK(recordKernel(task));
     const Caps caps = capsFor(task);
-    CpuMeasure measure(kernel, options, settings_.folder, deadline, settings_.options.measure);
-    if (!settings_.ahead.empty()) measure.use(CodeStore(settings_.ahead).of(task.hash));
-    const std::vector<OptOp> baseline = optsOf(kernel.choice);
     const TuneClock::time_point from = TuneClock::now();
-    const Status begun = measure.begin({baseline, toText(baseline), "-O1", 0});
+    const Result<std::unique_ptr<Measure>> measure = begunMeasure(task, deadline);
     start_ = secondsBetween(from, TuneClock::now());
-    if (!begun) {
-      if (begun.error()->diag == Diag::Io) return fail(begun.error());
-      tuned.problem = begun.error()->message;
+    if (!measure) {
+      if (measure.error()->diag == Diag::Io) return fail(measure.error());
+      tuned.problem = measure.error()->message;
       return tuned;
     }
     const KnownTrials known = knownOf(log_, task.hash, place_);
@@ -113,7 +127,7 @@ class Tuning {
       show(task, candidate, verdict);
       return appender_.append(recordOf(candidate, verdict, task.hash, place_));
     };
-    SVOD_TRY(tuned.result, svod::search(*kernel.graph, kernel.unopted, caps, measure, search,
+    SVOD_TRY(tuned.result, svod::search(*kernel.graph, kernel.unopted, caps, **measure, search,
                                         knownOf(log_, task.hash, place_), hintsOf(log_, task.hash, place_), record));
     return tuned;
   }

@@ -22,6 +22,10 @@ int weightOf(const TrialResult& v) {
 }  // namespace
 
 TunePlace placeOf(const TuneGraph& graph, const TuneOptions& options) {
+  const std::string target = tuningTarget(graph.usual.options);
+  const std::vector<std::string> decisions = linesOf(askedOf(graph));
+  if (options.isPriced)
+    return {target, std::string(kPricedMachine), tuningCompiler(), std::string(kPricedMachine), decisions};
   const RunConditions& run = options.measure.run;
   const int variablesAt = options.measure.compile.variablesAt;
   std::string machine = machineText();  // what was measured in another way is another machine
@@ -31,7 +35,7 @@ TunePlace placeOf(const TuneGraph& graph, const TuneOptions& options) {
   const bool isBound = hostCores() < hostProcessors();
   const std::string planMachine =
       machine + (isBound ? ", on " + std::to_string(hostCores()) + " of the processors" : "");
-  return {tuningTarget(graph.usual.options), machine, tuningCompiler(), planMachine, linesOf(askedOf(graph))};
+  return {target, machine, tuningCompiler(), planMachine, decisions};
 }
 
 KnownTrials knownOf(const TuningLog& log, const std::string& kernel, const TunePlace& place) {

@@ -12,6 +12,7 @@ namespace svod {
 
 /// How candidates are made and measured.
 struct TuneOptions {
+  bool isPriced = false;      // nothing runs: times are what the cost model expects
   SearchOptions search = {};  // but what depends on the kernel
   MeasureOptions measure = {};
 };

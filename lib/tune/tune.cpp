@@ -29,8 +29,10 @@ Result<TuneResult> tune(std::deque<TuneGraph>& graphs, TuningLog& log, LogAppend
     SVOD_TRY(result.graphs, tuneDecisions(every, log, appender, settings, progress));
   }
   until(1);
-  progress.checks();
-  SVOD_TRY(result.checks, checkInPlans(graphs, log, appender, settings));
+  if (!task.options.isPriced) {
+    progress.checks();
+    SVOD_TRY(result.checks, checkInPlans(graphs, log, appender, settings));
+  }
   progress.end();
   return result;
 }

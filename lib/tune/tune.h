@@ -1,5 +1,6 @@
 // Tuning of some graphs within a time: first opts of their kernels (kernel_turns.h), then decisions about the graphs
-// (decisions.h), at last the winners of both once more inside the plans (check.h).
+// (decisions.h), at last the winners of both once more inside the plans (check.h), unless all is priced and nothing
+// runs.
 #pragma once
 #include <deque>
 #include <string>
@@ -25,7 +26,7 @@ struct TuneResult {
 };
 
 /// Adds what is measured to `log`, and by `appender`. The graphs have one target, and their code runs here
-/// (checkRunsHere). Errors: those of the appender.
+/// (checkRunsHere) where it is not priced. Errors: those of the appender.
 Result<TuneResult> tune(std::deque<TuneGraph>& graphs, TuningLog& log, LogAppender& appender, const TuneTask& task,
                         TuneProgress::Shows shows = {});
 

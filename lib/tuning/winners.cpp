@@ -13,15 +13,18 @@ namespace {
 
 /// All that is known of one list, or of a plan.
 struct Standing {
-  bool won = false, lost = false, isOwn = false;
+  bool won = false, lost = false, isOwn = false, isMeasured = false;
   double ratio = 0;
   std::set<std::string> machines;
 
   void add(const TrialRecord& r, std::string_view compiler) {
-    lost |= info(r.outcome).isFailure || r.outcome == Outcome::Loses;
+    const bool hasRun = r.machine != kPricedMachine;
+    lost |= info(r.outcome).isFailure || (hasRun && r.outcome == Outcome::Loses);
     if (r.outcome != Outcome::Wins) return;
     won = true, isOwn |= r.compiler == compiler;
-    ratio = std::max(ratio, r.ratio);
+    if (hasRun && !isMeasured) ratio = 0;  // what was expected says no more
+    isMeasured |= hasRun;
+    if (hasRun || !isMeasured) ratio = std::max(ratio, r.ratio);
     machines.insert(r.machine);
   }
 };
@@ -87,9 +90,10 @@ using Place = std::pair<std::string, std::string>;  // kernel or graph, and targ
 std::vector<Winner> rankedWinners(const Place& place, const std::map<std::string, Standing>& standings) {
   std::vector<Winner> winners;
   for (const auto& [opts, s] : standings)
-    if (s.won && !s.lost) winners.push_back({place.first, place.second, opts, s.ratio, !s.isOwn, joined(s.machines)});
+    if (s.won && !s.lost)
+      winners.push_back({place.first, place.second, opts, s.ratio, !s.isOwn, joined(s.machines), !s.isMeasured});
   const auto rank = [](const Winner& w) {
-    return std::tuple(w.isHint, w.ratio, w.opts.size(), std::string_view(w.opts));
+    return std::tuple(w.isHint, w.isPriced, w.ratio, w.opts.size(), std::string_view(w.opts));
   };
   std::ranges::sort(winners, {}, rank);
   return winners;
@@ -100,8 +104,10 @@ std::vector<PlanWinner> rankedWinners(const Place& place,
   std::vector<PlanWinner> winners;
   for (const auto& [decisions, s] : standings)
     if (s.won && !s.lost)
-      winners.push_back({place.first, place.second, decisions, s.ratio, !s.isOwn, joined(s.machines)});
-  const auto rank = [](const PlanWinner& w) { return std::tuple(w.isHint, w.ratio, w.decisions.size(), w.decisions); };
+      winners.push_back({place.first, place.second, decisions, s.ratio, !s.isOwn, joined(s.machines), !s.isMeasured});
+  const auto rank = [](const PlanWinner& w) {
+    return std::tuple(w.isHint, w.isPriced, w.ratio, w.decisions.size(), w.decisions);
+  };
   std::ranges::sort(winners, {}, rank);
   return winners;
 }

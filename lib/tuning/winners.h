@@ -12,10 +12,14 @@ namespace svod {
 /// A list that won wherever it was compared, and failed nowhere.
 struct Winner {
   std::string kernel, target, opts;
-  double ratio = 0;      // the greatest of all comparisons
-  bool isHint = false;   // only other compilers made code of it
-  std::string machines;  // it was compared on, separated by "; "
+  double ratio = 0;       // the greatest of all comparisons
+  bool isHint = false;    // only other compilers made code of it
+  std::string machines;   // it was compared on, separated by "; "
+  bool isPriced = false;  // it was measured nowhere
 };
+
+/// The machine of records whose times are what the cost model expects. What was measured says more.
+inline constexpr std::string_view kPricedMachine = "the cost model";
 
 /// Decisions about a graph that won wherever plans made with them were compared with the baseline, and failed
 /// nowhere.
@@ -25,6 +29,7 @@ struct PlanWinner {
   double ratio = 0;  // as those of Winner, of the whole plan
   bool isHint = false;
   std::string machines;
+  bool isPriced = false;
 };
 
 /// What a log has of a kernel, or of a graph.
@@ -37,7 +42,8 @@ enum class LogKnows : uint8_t {
 LogKnows knowledgeOf(const TuningLog& log, std::string_view kernel, std::string_view target);
 LogKnows knowledgeOfPlans(const TuningLog& log, std::string_view graph, std::string_view target);
 
-/// For one kernel and target, best first: those of this compiler, then hints; by ratio, then by length and text.
+/// For one kernel and target, best first: those of this compiler, then hints; those that were measured, then
+/// others; by ratio, then by length and text.
 /// Depends on the records, not on their order. Who takes one has to see whether its opts apply.
 std::vector<Winner> winnersOf(const TuningLog& log, std::string_view kernel, std::string_view target,
                               std::string_view compiler);

@@ -40,7 +40,9 @@ constexpr ChoiceOf kChoices[] = {
     {"same-code", &Flags::sameCode, {"skip", "time"}},
 };
 
-constexpr SearchKind kSearchKinds[] = {{"all", true, true}, {"kernels", true, false}, {"none", false, false}};
+constexpr std::string_view kPriced = "priced";
+constexpr SearchKind kSearchKinds[] = {
+    {"all", true, true}, {"kernels", true, false}, {"none", false, false}, {kPriced, true, true, true}};
 
 }  // namespace
 
@@ -55,15 +57,10 @@ Result<SearchKind> searchOf(const Flags& flags) {
 
 Status checkTuning(const Request& request) {
   const Flags& flags = request.flags;
-  if (const std::string_view asked = !flags.opts.empty()   ? "opts"
-                                     : flags.optLevel != 1 ? "opt-level"
-                                                           : "";
-      !asked.empty())
-    return fail(Diag::Usage, "svodc tune looks for opts itself", "leave " + sourceOf(request, asked) + " out");
   SVOD_CHECK(checkOneProcessor(flags, "a measurement", "tune for each; compile takes the log for all of them"));
-  if (flags.target != "cpu")
+  if (flags.target != "cpu" && flags.search != kPriced)
     return fail(Diag::Unsupported, "target " + flags.target + " cannot be measured here",
-                "leave " + sourceOf(request, "target") + " out, to tune for target cpu");
+                "add --search priced, or leave " + sourceOf(request, "target") + " out, to tune for target cpu");
   for (const ChoiceOf& row : kChoices)
     if (const std::string& value = flags.*row.member; std::ranges::find(row.choices, value) == row.choices.end())
       return fail(Diag::Usage, sourceOf(request, row.flag) + " cannot be '" + value + "'",
@@ -79,6 +76,7 @@ Status checkTuning(const Request& request) {
 
 TuneOptions tuneOptions(const Flags& flags) {
   TuneOptions options;
+  options.isPriced = flags.search == kPriced;
   SearchOptions& search = options.search;
   const int threads = flags.threads == 0 ? hostCores() : static_cast<int>(flags.threads);
   search.beam = static_cast<int>(flags.beam), search.threads = threads;
@@ -125,7 +123,20 @@ Result<GraphFiles> buildAll(const Request& request, Console& console, Workplace&
   return all;
 }
 
+namespace {
+
+Status checkPriced(const std::deque<TuneGraph>& graphs) {
+  for (const TuneGraph& graph : graphs)
+    if (!graph.usual.options.variants.empty())
+      return fail(Diag::Usage, "prices are for one processor or architecture, and '" + graph.path + "' is for several",
+                  "tune for each; compile takes the log for all of them");
+  return {};
+}
+
+}  // namespace
+
 Status checkMachine(const std::deque<TuneGraph>& graphs, const Flags& flags) {
+  if (flags.search == kPriced) return checkPriced(graphs);
   for (const TuneGraph& graph : graphs) {
     SVOD_CHECK(checkAllowed(graph.usual.options, flags, "svodc tune"));
     SVOD_CHECK(checkRunsHere(graph.usual.options));

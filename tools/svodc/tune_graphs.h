@@ -15,6 +15,7 @@ Status checkTuning(const Request& request);
 struct SearchKind {
   std::string_view name;
   bool wantsOpts, wantsDecisions;  // of kernels; about graphs
+  bool isPriced = false;           // nothing runs
 };
 Result<SearchKind> searchOf(const Flags& flags);
 
@@ -28,7 +29,8 @@ struct GraphFiles {
 /// Without a log: what is measured is compared with -O1. Compiles find the kernels of each other, and no others.
 Result<GraphFiles> buildAll(const Request& request, Console& console, Workplace& place);
 
-/// Whether the code can run on this processor, and --allow-c lets functions of C files run. Errors: Unsupported, Usage.
+/// Whether the code can run on this processor, where anything does, and --allow-c lets functions of C files run.
+/// Errors: Unsupported, Usage.
 Status checkMachine(const std::deque<TuneGraph>& graphs, const Flags& flags);
 
 }  // namespace svod

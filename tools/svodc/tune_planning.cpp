@@ -32,6 +32,9 @@ Status checkPlan(const Request& request) {
                 "0, or leaving it out, makes one for each kernel and each graph");
   if (flags.search == "none")
     return fail(Diag::Usage, "--search none leaves units nothing to do", "leave it out, or say --search kernels");
+  if (flags.search == "priced")
+    return fail(Diag::Usage, "--search priced is for one machine: no unit of it measures",
+                "svodc tune GRAPH.. --tuning-log FILE --search priced");
   return checkTuning(request);
 }
 
