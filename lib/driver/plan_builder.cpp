@@ -15,6 +15,13 @@ namespace svod {
 
 namespace {
 
+/// Not where the stores of a kernel are gone at its sizes: what it never touches counts as read.
+bool touchesNoMore(const KernelDesc& kernel, const KernelDesc& own) {
+  return std::ranges::equal(kernel.args, own.args, [](const KernelArg& a, const KernelArg& b) {
+    return reads(a.mode) <= reads(b.mode) && writes(a.mode) <= writes(b.mode);
+  });
+}
+
 class PlanBuilder {
  public:
   PlanBuilder(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
@@ -167,6 +174,7 @@ class PlanBuilder {
       LaunchCase& one = launch.cases.emplace_back();
       for (const auto& [variable, size] : known.sizes) one.when.push_back({variables_.named(variable), size, size});
       SVOD_TRY(one.launch, callOf(item, idOf(known.kernel)));
+      if (!touchesNoMore(plan_.kernels[one.launch.kernel], plan_.kernels[launch.kernel])) launch.cases.pop_back();
     }
     return launch;
   }
