@@ -23,4 +23,11 @@ struct Choice {
   std::string why = {};          // it and no other seed
 };
 
+/// The opts alone.
+inline std::vector<OptOp> optsOf(const Choice& choice) {
+  std::vector<OptOp> opts;
+  for (const ChosenOpt& chosen : choice.opts) opts.push_back(chosen.opt);
+  return opts;
+}
+
 }  // namespace svod

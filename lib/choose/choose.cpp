@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "choose/seeds.h"
+#include "choose/sized_choice.h"
 #include "cost/kernel_cost.h"
 #include "cost/parameters.h"
 
@@ -46,22 +47,40 @@ Choice pick(const Chooser& prepared, Seed first) {
 
 }  // namespace
 
-Choice choose(Graph& graph, UOp sink, const Caps& caps) {
+namespace {
+
+/// Knowing the bounds of its sizes alone.
+Choice chooseWithin(Graph& graph, UOp sink, const LoopNames& names, const Caps& caps) {
   FactsCache cache;
-  Chooser prepared(graph, sink, caps, cache);
+  Chooser prepared(graph, sink, names, caps, cache);
   runAll(preparations(), prepared);
   std::optional<Seed> first = firstSeed(strategies(), prepared);
   if (!first) return {prepared.pattern(), {}, std::move(prepared.opts)};
   return pick(prepared, std::move(*first));
 }
 
+}  // namespace
+
+Choice choose(Graph& graph, UOp sink, const Caps& caps) {
+  const SizePoints points(sink);
+  const auto within = [&](UOp sized, const LoopNames& names) { return chooseWithin(graph, sized, names, caps); };
+  if (!points.all().empty())
+    if (std::optional<Choice> sized = chooseForPoints(graph, sink, points, caps, within)) return std::move(*sized);
+  return within(sink, LoopNames(sink));
+}
+
 std::vector<PricedSeed> seedsOf(Graph& graph, UOp sink, const Caps& caps) {
+  const SizePoints points(sink);
+  const bool isFixed = points.all().empty();
+  const UOp sized = isFixed ? sink : runUpTo(graph, sink, points, points.all()[0], caps);
   FactsCache cache;
-  Chooser prepared(graph, sink, caps, cache);
+  Chooser prepared(graph, sized, LoopNames(sink), caps, cache);
   runAll(preparations(), prepared);
   std::vector<PricedSeed> priced;
   const auto add = [&](Seed& seed) {
     const double time = timeOf(seed, prepared).oneThread;
+    if (!isFixed) shareLargerRun(graph, sink, points, caps, seed.choice);
+    if (!isFixed && !withOpts(graph, sink, seed.choice, caps)) return;
     priced.push_back({std::move(seed.choice), time});
   };
   std::optional<Seed> first = firstSeed(strategies(), prepared);
@@ -70,12 +89,6 @@ std::vector<PricedSeed> seedsOf(Graph& graph, UOp sink, const Caps& caps) {
   add(*first);
   for (Seed& seed : others) add(seed);
   return priced;
-}
-
-std::vector<OptOp> optsOf(const Choice& choice) {
-  std::vector<OptOp> opts;
-  for (const ChosenOpt& chosen : choice.opts) opts.push_back(chosen.opt);
-  return opts;
 }
 
 std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) { return optsOf(choose(graph, sink, caps)); }

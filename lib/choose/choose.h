@@ -12,8 +12,8 @@ namespace svod {
 /// threads. Numerics in `caps` decide what may be reassociated. Depends on the kernel and `caps` only. An
 /// empty list is a valid answer.
 ///
-/// It is the first of seedsOf() unless the cost model expects another to be faster by more than it errs. Where that
-/// cannot be, the others are not even made.
+/// For fixed sizes it is the first of seedsOf() unless the cost model expects another to be faster by more than it
+/// errs; where that cannot be, the others are not even made. For free sizes the likely run comes first (size_points.h).
 Choice choose(Graph& graph, UOp sink, const Caps& caps);
 
 struct PricedSeed {
@@ -21,11 +21,10 @@ struct PricedSeed {
   double nanoseconds;  // expected on one thread; 0 where there is no model
 };
 /// What every strategy (strategies.h) that fits makes of the kernel, also with one of its own choices (branches.h) the
-/// other way; in order of preference.
+/// other way; in order of preference. Of free sizes: for the likely ones, those that are legal for all.
 std::vector<PricedSeed> seedsOf(Graph& graph, UOp sink, const Caps& caps);
 
-/// The opts alone.
-std::vector<OptOp> optsOf(const Choice& choice);
+/// The opts of choose() alone.
 std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps);
 
 }  // namespace svod

@@ -17,9 +17,9 @@ namespace svod {
 /// Borrows the graph, `caps` and the cache of facts. A copy is a trial: it may change its sink and opts without
 /// touching the original's.
 struct Chooser {
-  /// Of a kernel that no opt has changed yet.
-  Chooser(Graph& graph, UOp sink, const Caps& caps, FactsCache& cache)
-      : graph(graph), sink(sink), caps(caps), cache(cache), given(sink), names(sink) {}
+  /// Of a kernel that no opt has changed yet. `names`: of its loops.
+  Chooser(Graph& graph, UOp sink, LoopNames names, const Caps& caps, FactsCache& cache)
+      : graph(graph), sink(sink), caps(caps), cache(cache), given(sink), names(std::move(names)) {}
 
   Graph& graph;
   UOp sink;

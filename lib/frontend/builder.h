@@ -48,8 +48,8 @@ class GraphBuilder {
 
   // --- Variables and sizes
   /// An integer in [min, max] that is known when a plan runs. Variables, inputs, weights and states share one
-  /// name space; outputs have their own.
-  Dim variable(std::string_view name, int64_t min, int64_t max);
+  /// name space; outputs have their own. `likely`: within the bounds; nothing: the usual size.
+  Dim variable(std::string_view name, int64_t min, int64_t max, std::optional<int64_t> likely = {});
   /// Forgets a variable that no value uses: it was given a value.
   void dropVariable(std::string_view name);
   /// The variables that outputs, states, expectations and equal sizes depend on so far.

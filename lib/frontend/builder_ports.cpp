@@ -24,7 +24,7 @@ bool GraphBuilder::declare(std::string_view name) {
   return false;
 }
 
-Dim GraphBuilder::variable(std::string_view name, int64_t min, int64_t max) {
+Dim GraphBuilder::variable(std::string_view name, int64_t min, int64_t max, std::optional<int64_t> likely) {
   if (!declare(name)) return {};
   if (std::find(model_.loops.begin(), model_.loops.end(), name) != model_.loops.end()) {
     fail(Diag::DuplicateName, "'" + std::string(name) + "' is the counter of a loop", "give one of them another name");
@@ -36,7 +36,7 @@ Dim GraphBuilder::variable(std::string_view name, int64_t min, int64_t max) {
          min > max ? "the lower bound comes first" : "bounds lie between -2^40 and 2^40");
     return {};
   }
-  model_.variables.push_back(graph().variable(name, min, max));
+  model_.variables.push_back(graph().variable(name, {min, max}, likely.value_or(usualSize({min, max}))));
   return Dim(graph(), model_.variables.back());
 }
 

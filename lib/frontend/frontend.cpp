@@ -41,10 +41,21 @@ bool looksBinary(std::string_view text) {
 Result<VariableOption> parseVariableOption(std::string_view text) {
   SVOD_TRY(auto parts, splitOption(text, "NAME=8, NAME=1:64 or NAME=8*k"));
   VariableOption option{parts.first, {}, {}, {}, {}};
+  const std::string forms = "write " + parts.first + "=8, " + parts.first + "=1:64 or " + parts.first + "=1:64~8";
+  if (const size_t tilde = parts.second.rfind('~'); tilde != std::string_view::npos) {
+    option.likely = parseInt(parts.second.substr(tilde + 1));
+    if (!option.likely)
+      return fail(Diag::Usage, "the likely value '" + std::string(parts.second.substr(tilde + 1)) + "' is no number",
+                  forms);
+    parts.second = parts.second.substr(0, tilde);
+    if (parts.second.empty()) return option;
+  }
   size_t colon = parts.second.find(':');
-  const std::string forms = "write " + parts.first + "=8 or " + parts.first + "=1:64";
   if (colon == std::string_view::npos) {
     option.value = parseInt(parts.second);
+    if (option.likely)
+      return fail(Diag::Usage, "a likely value stands behind bounds, not behind '" + std::string(parts.second) + "'",
+                  forms);
     if (option.value) return option;
     if (parts.second.empty()) return fail(Diag::Usage, "nothing stands behind '" + parts.first + "='", forms);
     SVOD_TRY(option.form, parseSizeForm(parts.second));
@@ -55,6 +66,9 @@ Result<VariableOption> parseVariableOption(std::string_view text) {
   if (option.min && option.max && *option.min > *option.max)
     return fail(Diag::Usage, "the bounds '" + std::string(parts.second) + "' are the wrong way round",
                 "the lower bound comes first: " + parts.first + "=1:64");
+  const bool isInside = !option.likely || (option.min <= option.likely && option.likely <= option.max);
+  if (option.min && option.max && !isInside)
+    return fail(Diag::Usage, "the likely value " + std::to_string(*option.likely) + " is outside of the bounds", forms);
   if (option.min && option.max) return option;
   return fail(Diag::Usage, "'" + std::string(parts.second) + "' is neither a number nor bounds MIN:MAX", forms);
 }

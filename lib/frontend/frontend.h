@@ -15,11 +15,13 @@
 
 namespace svod {
 
-/// What the command line says about a variable: other bounds, one value, or what it is in terms of others.
+/// What the command line says about a variable: other bounds, its likely value, one value, or what it is in terms of
+/// others.
 struct VariableOption {
   std::string name;
   std::optional<int64_t> min, max, value;
   std::optional<SizeForm> form = {};
+  std::optional<int64_t> likely = {};
 };
 /// The dims of an input: numbers, or sizes over variables of the graph or new ones.
 using ShapeOption = std::pair<std::string, std::vector<SizeForm>>;
@@ -42,7 +44,7 @@ struct LoadOptions {
   std::set<std::string>* filesRead = nullptr;   // gets the path of every file with weights that is opened
 };
 
-/// "n=1:64", "n=8", "n=m" or "h=8*k + 1".
+/// "n=1:64", "n=1:64~8", "n=~8", "n=8", "n=m" or "h=8*k + 1".
 Result<VariableOption> parseVariableOption(std::string_view text);
 /// "x=1x3x224x224"; "x=" for a scalar. Dims may be sizes: "x=batchx4x8*k". Where a comma stands, dims end at commas
 /// only.

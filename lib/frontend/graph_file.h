@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -106,11 +107,11 @@ inline bool hasBody(StatementKind kind) {
          kind == StatementKind::Def;
 }
 
-/// Var: names[0], min, max, optional value. Input: names[0], type. Weight, State: names[0], type, value
-/// (data). Let: names, optional type, value. Assign: target, value. Output: names[0], optional value. Temp: names[0],
-/// optional type, value. Loop: names[0] (the counter), value (the count), optional condition, body. If: value (the
-/// condition), body, optional otherwise. Repeat: names[0] (the number of the copy), value (their count), body. Def:
-/// names[0], then the parameters, body. Return: value, a list.
+/// Var: names[0], min, max, optional likely value, optional value. Input: names[0], type. Weight, State: names[0],
+/// type, value (data). Let: names, optional type, value. Assign: target, value. Output: names[0], optional value. Temp:
+/// names[0], optional type, value. Loop: names[0] (the counter), value (the count), optional condition, body. If: value
+/// (the condition), body, optional otherwise. Repeat: names[0] (the number of the copy), value (their count), body.
+/// Def: names[0], then the parameters, body. Return: value, a list.
 struct Statement {
   StatementKind kind = StatementKind::Let;
   Position at;
@@ -118,6 +119,7 @@ struct Statement {
   bool hasType = false, hasValue = false, hasCondition = false, hasOtherwise = false, unroll = false;
   TypeExpr type;
   int64_t min = 0, max = 0;
+  std::optional<int64_t> likely;
   GraphExpr target, value, condition;
   std::vector<Statement> body, otherwise;
   std::vector<std::string> comments;  // lines before it: "# text" without the newline, "" for a blank line

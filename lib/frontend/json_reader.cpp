@@ -172,9 +172,12 @@ Status JsonReader::body(const JsonValue& v, Statement& s) const {
   std::string_view head = toText(s.kind);
   if (s.kind == StatementKind::Return) return onlyMembers(v, {head, "comments", "comment"});
   if (s.kind == StatementKind::Var) {
-    SVOD_CHECK(onlyMembers(v, {head, "min", "max", "value", "op", "args", "attrs", "comments", "comment"}));
+    SVOD_CHECK(onlyMembers(v, {head, "min", "max", "likely", "value", "op", "args", "attrs", "comments", "comment"}));
     SVOD_TRY(s.min, integer(v, "min"));
     SVOD_TRY(s.max, integer(v, "max"));
+    if (v.find("likely")) {
+      SVOD_TRY(s.likely, integer(v, "likely"));
+    }
   } else if (s.kind == StatementKind::Input) {
     SVOD_CHECK(onlyMembers(v, {head, "dtype", "shape", "comments", "comment"}));
   } else if (s.kind == StatementKind::Weight || s.kind == StatementKind::State) {

@@ -126,6 +126,7 @@ Json statementJson(const Statement& s) {
     for (const NameAt& n : s.names) object[head].push_back(n.text);
   }
   if (s.kind == StatementKind::Var) object["min"] = s.min, object["max"] = s.max;
+  if (s.likely) object["likely"] = *s.likely;
   if (s.hasType) {
     object["dtype"] = s.type.dtype;
     if (!s.type.dims.empty()) {

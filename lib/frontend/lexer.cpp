@@ -78,7 +78,7 @@ Result<Token> Lexer::read() {
   const bool isComparison = peek(1) == '=' && std::string_view("<>=!").find(c) != std::string_view::npos;
   if (isComparison || (c == '/' && peek(1) == '/')) return take(TokenKind::Symbol, 2);
   if (text_.substr(at_).starts_with("...")) return take(TokenKind::Symbol, 3);
-  if (std::string_view("()[]{},:=<>+-*/%@").find(c) != std::string_view::npos) return take(TokenKind::Symbol, 1);
+  if (std::string_view("()[]{},:=<>+-*/%@~").find(c) != std::string_view::npos) return take(TokenKind::Symbol, 1);
   bool isPrintable = c > 32 && c < 127;
   const std::string_view here = spellingOfCharacter(c);
   return fail(position_, isPrintable ? "unexpected character '" + std::string(1, c) + "'" : "unexpected character",

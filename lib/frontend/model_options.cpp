@@ -69,6 +69,7 @@ void ModelReader::declareVariables() {
   for (const Statement& s : file_.statements) {
     if (s.kind != StatementKind::Var) continue;
     sizes_.declare(s.names[0].text, {s.min, s.max}, SizeVariables::Source::Given);
+    if (s.likely) sizes_.prefer(s.names[0].text, *s.likely);
     if (!s.hasValue) continue;
     if (s.value.kind == ExprKind::Int && !s.value.isBig) {
       bind(s.names[0].text, s.value.integer, place(s.at));
@@ -146,7 +147,7 @@ Dim ModelReader::freeVariable(const std::string& name) {
   auto [at, isNew] = freeVariables_.try_emplace(name);
   if (isNew) {
     const Interval bounds = sizes_.boundsOf(name);
-    at->second = builder_.variable(name, bounds.min, bounds.max);
+    at->second = builder_.variable(name, bounds.min, bounds.max, sizes_.likelyOf(name, usualSize(bounds)));
   }
   return at->second;
 }

@@ -37,6 +37,7 @@ void applyVariableOptions(SizeVariables& sizes, const LoadOptions& options, cons
     }
     const std::string from = "--var " + o.name + "=";
     if (o.min) sizes.bound(o.name, {*o.min, *o.max});
+    if (o.likely) sizes.prefer(o.name, *o.likely);
     if (o.value) hooks.bind(o.name, *o.value, from + std::to_string(*o.value));
     if (!o.form) continue;
     // A new name for one dim is a typing mistake more often than a wish.

@@ -48,6 +48,8 @@ void SizeVariables::bound(const std::string& name, Interval bounds) {
   stated_.insert_or_assign(name, Stated{bounds, Source::Given});
 }
 
+void SizeVariables::prefer(const std::string& name, int64_t value) { preferred_.insert_or_assign(name, value); }
+
 void SizeVariables::mention(const SizeForm& form) {
   for (const auto& [name, times] : form.factors) named_.insert(name);
 }
@@ -227,6 +229,19 @@ Status SizeVariables::settle(std::optional<Interval> unstated) {
     if (auto at = solved_.find(name); at != solved_.end() && at->second.form.factors.size() > 1)
       check(derive(name, at->second.form, stated));
   return all;
+}
+
+int64_t SizeVariables::likelyOf(const std::string& name, int64_t usual) const {
+  const Interval bounds = boundsOf(name);
+  auto at = preferred_.find(name);
+  int64_t value = at == preferred_.end() ? usual : at->second;
+  if (at == preferred_.end())
+    for (const auto& [other, known] : solved_)
+      if (known.form.factors.size() == 1 && known.form.factors.begin()->first == name && preferred_.contains(other))
+        value = solvedFor({preferred_.at(other), INT64_MAX}, std::abs(known.form.factors.begin()->second),
+                          known.form.constant)
+                    .min;
+  return std::clamp(value, bounds.min, bounds.max);
 }
 
 bool SizeVariables::isGiven(const std::string& name) const {

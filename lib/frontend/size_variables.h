@@ -21,6 +21,8 @@ class SizeVariables {
   void declare(const std::string& name, Interval bounds, Source source);
   /// Other bounds, which an option gives; also of a name that only equations have.
   void bound(const std::string& name, Interval bounds);
+  /// The likely value of a variable, which the graph or an option gives.
+  void prefer(const std::string& name, int64_t value);
   /// The variables in a size that an option gives: they are known, and settle() bounds those that nothing else does.
   void mention(const SizeForm& form);
   /// Bounds in place of those that are nobody's wish; false where some are given, or the variable is not free.
@@ -44,6 +46,9 @@ class SizeVariables {
   /// After settle(), of a free variable; those that settle() gives unstated ones where nobody named it.
   Interval boundsOf(const std::string& name) const;
   bool isGiven(const std::string& name) const;
+  /// After settle(), of a free variable, within its bounds: what prefer() says of it or of a multiple of it, otherwise
+  /// `usual`.
+  int64_t likelyOf(const std::string& name, int64_t usual) const;
   /// Which option or line fixed a variable that is not free.
   const std::string& reasonOf(const std::string& name) const { return solved_.at(name).from; }
 
@@ -62,6 +67,7 @@ class SizeVariables {
 
   std::map<std::string, size_t, std::less<>> order_;  // of declaration
   std::map<std::string, Stated> stated_;
+  std::map<std::string, int64_t> preferred_;
   std::map<std::string, Solved> solved_;
   std::map<std::string, Interval> derived_;  // bounds of free variables that follow from those of solved ones
   std::set<std::string> named_;

@@ -132,6 +132,10 @@ Status TextParser::keywordStatement(Statement& s, StatementKind kind) {
     if (!isSymbol("]")) return unexpected("']' after the bounds");
     open_.pop_back();
     SVOD_CHECK(advance());
+    SVOD_TRY(const bool hasLikely, accept("~"));
+    if (hasLikely) {
+      SVOD_TRY(s.likely, integer());
+    }
   } else if (kind != StatementKind::Output && (kind != StatementKind::Temp || isSymbol(":"))) {
     SVOD_CHECK(expect(":", "before the type"));
     SVOD_TRY(s.type, type());

@@ -40,6 +40,7 @@ std::string_view TextParser::otherSpelling() const {
   if (last_.kind == TokenKind::Name && !last_.quoted)
     if (const std::string_view here = spellingOfPrefix(last_.text); !here.empty()) return here;
   const bool isBehindDivision = division_.line > 0 && division_.line == token_.at.line;
+  if (isSymbol("~")) return spellingOfCharacter('~');
   return isBehindDivision || isSymbol("//") ? kCommentSpelling : std::string_view();
 }
 

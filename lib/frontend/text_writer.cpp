@@ -122,6 +122,7 @@ std::string headText(const Statement& s) {
   for (const NameAt& n : s.names) text += (&n == &s.names[0] ? "" : ", ") + writeName(n.text);
   if (s.kind == StatementKind::Assign) text += print(s.target, 0);
   if (s.kind == StatementKind::Var) text += fmt::format(" in [{}, {}]", s.min, s.max);
+  if (s.likely) text += fmt::format(" ~ {}", *s.likely);
   if (s.hasType) text += ": " + typeText(s.type);
   if (s.hasValue) text += " = " + print(s.value, 0);
   return text;

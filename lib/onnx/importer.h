@@ -129,6 +129,7 @@ class OnnxImporter : public OnnxContext {
 
   // importer_options.cpp: what the command line says about the inputs
   void readOptions(const proto::GraphProto& graph);
+  void findBatches(const proto::GraphProto& graph);
   void readVariables(const proto::GraphProto& graph);
   void readConstant(const proto::ValueInfoProto& input, const std::string& path);
   void readDefaults(const proto::GraphProto& graph);
@@ -217,6 +218,7 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, std::string> constantFiles_;             // empty: the file has an error
   std::set<std::string> keptInputs_;                             // although the model has a value for them
   std::map<std::string, Dim> variables_;
+  std::set<std::string> batches_;                                             // free variables that count samples
   std::vector<std::string> unbounded_;                                        // free variables that no option bounds
   std::unordered_map<std::string, const proto::TensorShapeProto*> declared_;  // of values of the main graph
   std::map<std::string, int> nameCounts_;

@@ -117,6 +117,29 @@ LoadOptions OnnxImporter::optionsNamedApart() const {
   return options;
 }
 
+namespace {
+
+bool saysBatch(std::string name) {
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return name.find("batch") != name.npos;
+}
+
+}  // namespace
+
+// The dims that count samples, of which a run mostly has one: those whose name says so, and where none does, the first
+// dim of every input that has it and is more than a list.
+void OnnxImporter::findBatches(const proto::GraphProto& graph) {
+  std::set<std::string> named, first, elsewhere;
+  for (const proto::ValueInfoProto& input : graph.input())
+    for (int i = 0; hasShape(input) && i < input.type().tensor_type().shape().dim_size(); ++i)
+      for (const auto& [name, times] : dimForm(input, i).factors) {
+        if (saysBatch(name)) named.insert(name);
+        (i == 0 && input.type().tensor_type().shape().dim_size() > 1 ? first : elsewhere).insert(name);
+      }
+  std::erase_if(first, [&](const std::string& name) { return elsewhere.contains(name); });
+  batches_ = named.empty() ? std::move(first) : std::move(named);
+}
+
 void OnnxImporter::readVariables(const proto::GraphProto& graph) {
   std::vector<std::string> variables, growing;  // a state may be empty along the axis it grows along
   for (const proto::ValueInfoProto& input : graph.input())
@@ -134,6 +157,7 @@ void OnnxImporter::readVariables(const proto::GraphProto& graph) {
         inputOf_.try_emplace(name, &input);
       }
     }
+  findBatches(graph);
   declareValues(graph, UsualSizes::kAny);
   auto unknown = [&](const std::string& name) {
     const std::vector<std::string_view> names(variables.begin(), variables.end());
@@ -305,7 +329,8 @@ Dim OnnxImporter::freeVariable(const std::string& name) {
   if (!sizes_.isGiven(name)) unbounded_.push_back(name);
   const Interval bounds = sizes_.boundsOf(name);
   nameCounts_[name] = 1;
-  return it->second = builder_.variable(name, bounds.min, bounds.max);
+  const int64_t usual = batches_.contains(name) ? 1 : usualSize(bounds);
+  return it->second = builder_.variable(name, bounds.min, bounds.max, sizes_.likelyOf(name, usual));
 }
 
 }  // namespace svod

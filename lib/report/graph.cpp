@@ -18,10 +18,11 @@ Table portTable(const Model& model) {
 }
 
 Table variableTable(const Model& model) {
-  Table table{"variables", {{"name", "variable"}, {"min", "min", true}, {"max", "max", true}}, {}};
+  Table table{
+      "variables", {{"name", "variable"}, {"min", "min", true}, {"max", "max", true}, {"likely", "likely", true}}, {}};
   for (UOp v : model.variables) {
     const VarArg& var = v.argAs<VarArg>();
-    table.rows.push_back({var.name, var.min, var.max});
+    table.rows.push_back({var.name, var.min, var.max, var.likely});
   }
   return table;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/likely.h"
 #include "tensor/nodes.h"
 #include "tensor/work.h"
 
@@ -50,7 +51,7 @@ const FusionCosts::Element& FusionCosts::elementOf(UOp n) {
 
 KeepOrFuse FusionCosts::weigh(UOp n, const FusionUses& uses) {
   const std::span<const Use> all = uses.of(n);
-  const double elements = static_cast<double>(n.maxNumel()), each = ofElement(n);
+  const double elements = static_cast<double>(likelyNumel(n)), each = ofElement(n);
   double total = 0;
   bool oneKernel = true, isStored = false, isInWindows = false;
   for (const Use& use : all) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/evaluate.h"
+#include "ir/likely.h"
 #include "tensor/dot_operands.h"
 #include "tensor/parameters.h"
 
@@ -29,7 +30,8 @@ std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, cons
     const int64_t extent = most(n.shape()[axis]);
     const auto sweeps = [&](const Use& use) {
       const IndexToken& token = tokens[use.index[axis]];
-      return token.isCounter && tokens.reduceExtent({&use.index[axis], 1}) == static_cast<double>(extent);
+      const auto swept = static_cast<double>(std::max<int64_t>(1, likelySize(n.shape()[axis])));
+      return token.isCounter && tokens.reduceExtent({&use.index[axis], 1}) == swept;
     };
     if (std::ranges::all_of(uses, sweeps)) {
       plan.axes.push_back(static_cast<int>(axis)), row *= extent;
@@ -49,7 +51,7 @@ std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, cons
     if (used[axis] && ended) return std::nullopt;
     ended |= !used[axis];
     if (used[axis]) open *= extent;
-    if (used[axis] && extent >= kMinRows) plan.over.push_back(static_cast<int>(axis));
+    if (used[axis] && likelySize(root.shape()[axis]) >= kMinRows) plan.over.push_back(static_cast<int>(axis));
   }
   const bool fits = row >= 2 && row <= mostBytes / byteSize(n.dtype()) && ended && open == rows;
   return fits && !plan.over.empty() ? std::optional(plan) : std::nullopt;
@@ -57,15 +59,15 @@ std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, cons
 
 bool isRowProduct(UOp n, const RowPlan& plan) {
   if (n.op() != Op::Reduce || n.argAs<ReduceArg>().op != Op::Add || !isFloat(n.dtype())) return false;
-  const int64_t terms = n.src(0).maxNumel() / std::max<int64_t>(1, n.maxNumel());
+  const int64_t terms = likelyNumel(n.src(0)) / likelyNumel(n);
   int64_t row = 1;
-  for (int axis : plan.axes) row *= most(n.shape()[static_cast<size_t>(axis)]);
+  for (int axis : plan.axes) row *= std::max<int64_t>(1, likelySize(n.shape()[static_cast<size_t>(axis)]));
   return terms >= kMinTerms && terms <= kMaxTerms && row >= kRowPerTerm * terms;
 }
 
 RowTimes timesOfRows(UOp n, UOp root, const GraphMachine& machine) {
-  const auto elements = static_cast<double>(n.maxNumel()), terms = static_cast<double>(n.src(0).maxNumel());
-  const auto columns = static_cast<double>(most(root.shape().back()));
+  const auto elements = static_cast<double>(likelyNumel(n)), terms = static_cast<double>(likelyNumel(n.src(0)));
+  const auto columns = static_cast<double>(std::max<int64_t>(1, likelySize(root.shape().back())));
   const double products = terms + elements * columns;
   const bool isNarrow = machine.narrowProducts && multipliesNarrow(n);
   const double tiles = (isNarrow ? machine.gpu.cores : machine.gpu.lanes) * kTiledShare;

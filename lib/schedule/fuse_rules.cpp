@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "ir/likely.h"
 #include "tensor/dot_operands.h"
 #include "tensor/nodes.h"
 #include "tensor/parameters.h"
@@ -40,8 +41,8 @@ bool readsAgain(FusionState& s, UOp reduce, const Use& use, const std::vector<in
 // order that suit it. The first that asks is none.
 bool isSecondProduct(FusionState& s, UOp n) {
   const Use& use = s.uses.of(n)[0];
-  bool everyElement = s.uses.elementsRead(use) >= static_cast<double>(s.uses.rootShape(use).maxNumel());
-  double steps = static_cast<double>(n.src(0).maxNumel()) / static_cast<double>(std::max<int64_t>(1, n.maxNumel()));
+  bool everyElement = s.uses.elementsRead(use) >= static_cast<double>(likelyNumel(s.uses.rootShape(use)));
+  double steps = static_cast<double>(likelyNumel(n.src(0))) / static_cast<double>(likelyNumel(n));
   if (!everyElement || steps < parameters::kLongProduct || !readsAgain(s, n, use, s.uses.tokens().axesOf(use)))
     return false;
   return !s.productOf.insert(use.root).second;

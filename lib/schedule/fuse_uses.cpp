@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/likely.h"
 #include "tensor/parameters.h"
 
 namespace svod {
@@ -10,7 +11,7 @@ namespace {
 
 using parameters::kRegisterTile;
 
-double most(UOp dim) { return static_cast<double>(std::max<int64_t>(1, dim.bounds().max)); }
+double likely(UOp dim) { return static_cast<double>(std::max<int64_t>(1, likelySize(dim))); }
 
 }  // namespace
 
@@ -56,14 +57,14 @@ void FusionUses::addRoot(UOp owner, UOp shape, std::span<const UOp> values) {
 
 double FusionUses::extent(const Use& use, std::span<const int> axes) const {
   double count = 1;
-  for (int axis : axes) count *= most(rootShape(use).shape()[static_cast<size_t>(axis)]);
+  for (int axis : axes) count *= likely(rootShape(use).shape()[static_cast<size_t>(axis)]);
   return count;
 }
 
 double FusionUses::repetitions(UOp n, const Use& use) const {
   double count = 1;
   for (UOp loop : owner(use).ranges())
-    if (!n.dependsOn(loop)) count *= most(loop.src(0));
+    if (!n.dependsOn(loop)) count *= likely(loop.src(0));
   return count;
 }
 
@@ -97,7 +98,7 @@ bool FusionUses::canHoist(UOp n) const {
     if (used[axis] && ended) return false;
     ended |= !used[axis];
   }
-  return elementsRead(use) * repetitions(n, use) <= static_cast<double>(n.maxNumel());
+  return elementsRead(use) * repetitions(n, use) <= static_cast<double>(likelyNumel(n));
 }
 
 }  // namespace svod

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "ir/likely.h"
 #include "schedule/add_kernel.h"
 #include "schedule/kernel_size.h"
 #include "tensor/node_names.h"
@@ -112,7 +113,7 @@ double costOf(UOp sink) {
     const double each = n.op() == Op::Load ? kLoadCost : n.op() == Op::Store ? kStoreCost : work(n);
     if (each == 0 || n.dtype() == DType::Index) continue;
     double times = 1;
-    for (UOp range : n.ranges()) times *= static_cast<double>(range.bounds().max + 1);
+    for (UOp range : n.ranges()) times *= static_cast<double>(std::max<int64_t>(1, likelySize(range.src(0))));
     sum += each * times;
   }
   return sum;

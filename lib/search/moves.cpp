@@ -58,7 +58,7 @@ Chooser Moves::replayed(std::span<const OptOp> opts) {
   const bool isAnew = startAnewWhenLarge();
   const auto known = std::ranges::mismatch(path_, opts, {}, &Step::opt).in1;
   while (path_.end() != known) path_.pop_back();
-  Chooser chooser = path_.empty() ? Chooser(*graph_, sink_, caps_, *facts_) : path_.back().after;
+  Chooser chooser = path_.empty() ? Chooser(*graph_, sink_, LoopNames(sink_), caps_, *facts_) : path_.back().after;
   for (const OptOp& opt : opts.subspan(path_.size())) {
     if (chooser.opts.size() < kMostOpts) chooser.apply(opt.kind, opt.args, {});
     path_.push_back({opt, chooser});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/likely.h"
 #include "tensor/node_names.h"
 #include "tensor/nodes.h"
 #include "tensor/softmax.h"
@@ -86,8 +87,8 @@ int normalizedFactor(UOp sum, const Readers& readers) {
 std::vector<Alternative> placesToDivide(UOp sum, int factor) {
   const Op op = normalizedOf(factorBelow(sum.src(0).src(factor)).value)->op;
   const double each = op == Op::Fdiv ? kDivideCost : kOpCost;
-  return {{"after", each * static_cast<double>(sum.maxNumel())},
-          {"before", each * static_cast<double>(sum.src(0).maxNumel())}};
+  return {{"after", each * static_cast<double>(likelyNumel(sum))},
+          {"before", each * static_cast<double>(likelyNumel(sum.src(0)))}};
 }
 
 // `sum` itself where what was rebuilt below it is no softmax any more.

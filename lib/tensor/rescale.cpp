@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "ir/likely.h"
 #include "support/integers.h"
 #include "tensor/parts.h"
 #include "tensor/softmax.h"
@@ -44,9 +45,9 @@ std::optional<ExpSum> expSumOf(Graph& g, UOp n) {
 bool isNear(int64_t partBytes, const GraphMachine& machine) { return kNearPart * partBytes <= machine.sweepBytes; }
 
 GpuReduction onGpu(const ExpSum& e, const GraphGpu& gpu) {
-  const auto rows = static_cast<double>(e.sum.maxNumel());
+  const auto rows = static_cast<double>(likelyNumel(e.sum));
   const bool isInner = static_cast<size_t>(e.axis) + 1 == e.x.rank();
-  return {static_cast<double>(memoryBytes(e.x.dtype(), e.x.maxNumel())), rows,
+  return {static_cast<double>(memoryBytes(e.x.dtype(), likelyNumel(e.x))), rows,
           isInner ? gpu.rowThreads : gpu.columnThreads};
 }
 
@@ -59,7 +60,7 @@ int64_t partsOnGpu(const ExpSum& e, const GraphMachine& machine) {
 /// Into how many equal parts a row goes; 0 for none.
 int64_t partsOf(const ExpSum& e, const GraphMachine& machine) {
   if (machine.gpu.threads > 0) return partsOnGpu(e, machine);
-  const int64_t extent = e.x.dim(e.axis), rows = e.sum.maxNumel(), rowBytes = memoryBytes(e.x.dtype(), extent);
+  const int64_t extent = e.x.dim(e.axis), rows = likelyNumel(e.sum), rowBytes = memoryBytes(e.x.dtype(), extent);
   const bool isShared = rows <= kFewRows && extent >= kSharedRow && rows * extent >= kSharedElements;
   if (rowBytes < kFarRow * machine.sweepBytes && !isShared) return 0;
   for (int64_t parts = extent / kLeastOfPart; parts > 0 && isNear(rowBytes / parts, machine); --parts)
@@ -72,7 +73,7 @@ int64_t partsOf(const ExpSum& e, const GraphMachine& machine) {
 double costOf(const ExpSum& e, int64_t parts, const GraphMachine& machine) {
   if (machine.gpu.threads > 0) return timeOf(onGpu(e, machine.gpu), parts, machine.gpu);
   const bool isCached = parts > 1 && isNear(memoryBytes(e.x.dtype(), e.x.dim(e.axis)) / parts, machine);
-  return (isCached ? 2 : 3) * kLoadCost * static_cast<double>(e.x.maxNumel());
+  return (isCached ? 2 : 3) * kLoadCost * static_cast<double>(likelyNumel(e.x));
 }
 
 UOp reduced(Graph& g, Op op, UOp x, int32_t axis) { return g.reduce(op, x, {&axis, 1}); }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ir/gpu_op.h"
+#include "ir/likely.h"
 #include "support/integers.h"
 #include "tensor/nodes.h"
 #include "tensor/parts.h"
@@ -30,17 +31,17 @@ bool isDeepProduct(UOp reduce) {
   const auto& arg = reduce.argAs<ReduceArg>();
   UOp terms = reduce.src(0);
   if (roundsParts(reduce) || arg.op != Op::Add || arg.axes.size() != 1 || terms.op() != Op::Mul ||
-      reduce.maxNumel() > kMaxProducts)
+      likelyNumel(reduce) > kMaxProducts)
     return false;
   const int64_t largest =  // of the factors before they were repeated for each other
-      std::max(belowArrangement(terms.src(0)).maxNumel(), belowArrangement(terms.src(1)).maxNumel());
-  return terms.maxNumel() >= kMinReuse * largest && !hasSoftmaxFactor(terms);
+      std::max(likelyNumel(belowArrangement(terms.src(0))), likelyNumel(belowArrangement(terms.src(1))));
+  return likelyNumel(terms) >= kMinReuse * largest && !hasSoftmaxFactor(terms);
 }
 
 // Worth a second kernel.
 bool hasFewResults(UOp reduce) {
-  const int64_t out = std::max<int64_t>(reduce.maxNumel(), 1);
-  return out <= kMaxResult && reduce.src(0).maxNumel() / out >= kMinRatio;
+  const int64_t out = likelyNumel(reduce);
+  return out <= kMaxResult && likelyNumel(reduce.src(0)) / out >= kMinRatio;
 }
 
 // Of the thread that has most to do, where threads have nothing but parts to share. What parts of a product gain is
@@ -48,7 +49,7 @@ bool hasFewResults(UOp reduce) {
 std::optional<double> costOf(UOp reduce, int64_t parts) {
   if (!hasFewResults(reduce)) return std::nullopt;
   constexpr double kTermCost = kLoadCost + kOpCost;
-  const auto in = static_cast<double>(reduce.src(0).maxNumel()), out = static_cast<double>(reduce.maxNumel());
+  const auto in = static_cast<double>(likelyNumel(reduce.src(0))), out = static_cast<double>(likelyNumel(reduce));
   const auto count = static_cast<double>(parts);
   return in / count * kTermCost + (parts > 1 ? count * out * kTermCost + kLaunch : 0);
 }
@@ -74,7 +75,7 @@ Swept sweptBy(UOp reduce) {
     if (seen.size() > kMostSteps) return {};  // nothing is known of a value that is read in so many ways
     if (n == reduce || isMovement(n.op()) || (isElementwise(n.op()) && n.rank() > 0)) {
       passToOperands(n, read, tokens, [&](UOp operand, Use next) { open.emplace_back(operand, std::move(next)); });
-    } else if (n.rank() > 0 && (!most.value || n.maxNumel() > most.value.maxNumel())) {
+    } else if (n.rank() > 0 && (!most.value || likelyNumel(n) > likelyNumel(most.value))) {
       most.value = n;
       size_t inner = n.rank() - 1;
       while (inner > 0 && n.shape()[inner].isConst(1)) --inner;
@@ -85,15 +86,15 @@ Swept sweptBy(UOp reduce) {
 }
 
 GpuReduction onGpu(UOp reduce, const Swept& swept, const GraphGpu& gpu) {
-  const auto results = static_cast<double>(std::max<int64_t>(1, reduce.maxNumel()));
-  const double terms = static_cast<double>(reduce.src(0).maxNumel()) / results;
-  return {static_cast<double>(memoryBytes(swept.value.dtype(), swept.value.maxNumel())), results,
+  const auto results = static_cast<double>(likelyNumel(reduce));
+  const double terms = static_cast<double>(likelyNumel(reduce.src(0))) / results;
+  return {static_cast<double>(memoryBytes(swept.value.dtype(), likelyNumel(swept.value))), results,
           std::clamp(terms / kThreadTerms, 1.0, swept.isAlong ? gpu.rowThreads : gpu.columnThreads)};
 }
 
 /// A sum that reads everything about once: products of matrices have tiles.
 bool sweepsOnce(UOp reduce, const Swept& swept) {
-  return swept.value && reduce.src(0).maxNumel() < kMostReuse * swept.value.maxNumel();
+  return swept.value && likelyNumel(reduce.src(0)) < kMostReuse * likelyNumel(swept.value);
 }
 
 // Into how many parts a reduce over `extent` terms goes; 0 for one.
@@ -162,7 +163,7 @@ int64_t cutOf(UOp reduce, int64_t extent, int64_t wanted, const Swept& swept) {
   };
   for (int64_t n = wanted; n <= std::min(kMoreParts * wanted, extent / 2); ++n)
     if (fits(n)) return n;
-  const int64_t others = reduce.src(0).maxNumel() / std::max<int64_t>(1, reduce.maxNumel() * extent);
+  const int64_t others = likelyNumel(reduce.src(0)) / std::max<int64_t>(1, likelyNumel(reduce) * extent);
   if (extent % wanted * others <= kMostLeftOver && isWhole(extent / wanted, extent, swept.value)) return wanted;
   if (others > 1 && extent <= kMostLeftOver * kMoreParts) return extent;
   for (int64_t n = wanted; n > 1; --n)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/likely.h"
 #include "tensor/movement.h"
 
 namespace svod {
@@ -84,7 +85,7 @@ class Operands {
     size_t next = 0;
     for (size_t i = 0; i < n_.src(0).rank(); ++i) {
       bool reduced = std::ranges::find(axes, static_cast<int32_t>(i)) != axes.end();
-      double extent = static_cast<double>(std::max<int64_t>(1, n_.src(0).shape()[i].bounds().max));
+      double extent = static_cast<double>(std::max<int64_t>(1, likelySize(n_.src(0).shape()[i])));
       inner.index.push_back(reduced ? tokens_.reduceAxis(n_.id(), static_cast<int>(i), extent) : use_.index[next++]);
     }
     add_(n_.src(0), std::move(inner));

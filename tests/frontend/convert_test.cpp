@@ -174,7 +174,7 @@ TEST_CASE("every kind of statement and value survives") {
 svod 1  # behind it
 
 # a variable
-var n in [-4, 64] = 8
+var n in [-4, 64] ~ 3 = 8
 input x: f32[n, 2*(n + 1) - 3, n // 2 % 5]  # an input
 input s: bool
 weight a: f32[2, 2] = [[1, -2.5], [inf, nan]]

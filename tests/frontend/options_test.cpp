@@ -61,6 +61,23 @@ TEST_CASE("variables take other bounds or one value") {
   CHECK(typeOf(bound, "y") == "f32[8,m]");
 }
 
+TEST_CASE("a variable has a likely value: the usual one, that of the graph, or that of an option") {
+  const auto likely = [](const Model& model) { return model.variables[0].argAs<VarArg>().likely; };
+  CHECK(likely(build({})) == 64);
+  CHECK(likely(build(withVariables({"n=2:9"}))) == 9);
+  CHECK(likely(build(withVariables({"n=100:900"}))) == 100);
+  CHECK(likely(build(withVariables({"n=1:1000~8"}))) == 8);
+  CHECK(likely(build(withVariables({"n=~8"}))) == 8);
+  constexpr std::string_view kText = "svod 1\nvar n in [1, 512] ~ 7\ninput x: f32[n]\noutput y = x\n";
+  CHECK(likely(build({}, kText)) == 7);
+  CHECK(likely(build(withVariables({"n=1:4"}), kText)) == 4);
+  CHECK(likely(build(withVariables({"n=8*k", "k=1:64", "n=~56"}))) == 7);
+  for (const char* text : {"n=~", "n=~x", "n=8~8", "n=1:4~5", "n=8*k~8"}) {
+    INFO(text);
+    CHECK(parseVariableOption(text).error()->diag == Diag::Usage);
+  }
+}
+
 TEST_CASE("the shape of an input binds the variables in it") {
   LoadOptions options;
   options.shapes.push_back(parseShapeOption("x=5x3x2").value());

@@ -31,6 +31,25 @@ TEST_CASE("an axis that may be empty is reversed") {
       }
 }
 
+TEST_CASE("a run has one sample unless something says otherwise") {
+  const auto likely = [](const OnnxMaker::Names& dims, std::string_view name) -> int64_t {
+    OnnxMaker m;
+    m.input("x", dims).output("y");
+    m.node("Relu", {"x"}, {"y"});
+    const OnnxImport import = m.import();
+    REQUIRE(import.model);
+    for (UOp v : import.model->variables)
+      if (v.argAs<VarArg>().name == name) return v.argAs<VarArg>().likely;
+    return -1;
+  };
+  CHECK(likely({"n", "3", "h"}, "n") == 1);
+  CHECK(likely({"n", "3", "h"}, "h") == 64);
+  CHECK(likely({"n"}, "n") == 64);
+  CHECK(likely({"n", "n"}, "n") == 64);
+  CHECK(likely({"words", "Batch_size"}, "words") == 64);
+  CHECK(likely({"words", "Batch_size"}, "Batch_size") == 1);
+}
+
 TEST_CASE("an axis that may be empty is resized") {
   for (const char* mode : {"nearest", "linear", "cubic"})
     for (float scale : {0.5f, 1.5f, 2.f}) {

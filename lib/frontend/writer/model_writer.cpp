@@ -60,6 +60,7 @@ Status ModelWriter::declare() {
     const auto& var = v.argAs<VarArg>();
     Statement& s = add(StatementKind::Var, newName(var.name));
     s.min = var.min, s.max = var.max;
+    if (var.likely != usualSize({var.min, var.max})) s.likely = var.likely;
   }
   for (const ModelPort& port : b_.model().ports) {
     uint32_t slot = port.buffer.argAs<SlotArg>().slot;

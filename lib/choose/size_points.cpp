@@ -1,0 +1,73 @@
+#include "choose/size_points.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "cost/parameters.h"
+
+namespace svod {
+
+namespace {
+
+std::vector<UOp> sizesOfLoops(UOp sink) {
+  std::vector<UOp> extents, variables;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Range) extents.push_back(n.src(0));
+  for (UOp n : toposort(extents))
+    if (n.op() == Op::Var && n.bounds().min < n.bounds().max) variables.push_back(n);
+  return variables;
+}
+
+}  // namespace
+
+SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
+  if (variables_.empty()) return;
+  const auto each = [&](const std::function<int64_t(const VarArg&)>& sizeOf) {
+    std::vector<int64_t> sizes;
+    for (UOp v : variables_) sizes.push_back(sizeOf(v.argAs<VarArg>()));
+    return sizes;
+  };
+  add(each([](const VarArg& v) { return v.likely; }), parameters::kLikelyWeight);
+  add(each([](const VarArg& v) { return std::clamp<int64_t>(1, v.min, v.max); }), 1);
+  add(each([](const VarArg& v) { return std::clamp(parameters::kLargerRun * v.likely, v.min, v.max); }), 1);
+}
+
+void SizePoints::add(std::vector<int64_t> sizes, double weight) {
+  const auto at = std::ranges::find(points_, sizes, &SizePoint::sizes);
+  if (at == points_.end())
+    points_.push_back({std::move(sizes), weight});
+  else
+    at->weight += weight;
+}
+
+double SizePoints::weight() const {
+  double sum = 0;
+  for (const SizePoint& point : points_) sum += point.weight;
+  return sum;
+}
+
+UOp SizePoints::upTo(Graph& graph, UOp sink, const SizePoint& point) const {
+  std::vector<UOp> to;
+  for (size_t i = 0; i < variables_.size(); ++i) {
+    const VarArg& v = variables_[i].argAs<VarArg>();
+    const int64_t least = std::max<int64_t>(v.min, 1), most = std::max(least, point.sizes[i]);
+    to.push_back(least == most ? graph.index(most) : graph.variable(v.name, least, most));
+  }
+  return substitute(graph, sink, variables_, to);
+}
+
+UOp SizePoints::at(Graph& graph, UOp sink, const SizePoint& point) const {
+  std::vector<UOp> to;
+  for (int64_t size : point.sizes) to.push_back(graph.index(size));
+  return substitute(graph, sink, variables_, to);
+}
+
+std::string SizePoints::toText(const SizePoint& point) const {
+  std::string text;
+  for (size_t i = 0; i < variables_.size(); ++i)
+    text +=
+        (i == 0 ? "" : ", ") + std::string(variables_[i].argAs<VarArg>().name) + " = " + std::to_string(point.sizes[i]);
+  return text;
+}
+
+}  // namespace svod

@@ -1,0 +1,42 @@
+// Sizes of a run for which a choice is made and priced: a kernel of free sizes is as good as it is at these.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace svod {
+
+/// One value for each of the variables, and how much it counts among the points.
+struct SizePoint {
+  std::vector<int64_t> sizes;
+  double weight;
+};
+
+/// The variables that extents of loops depend on, and the points: the likely sizes, the least, and a multiple of the
+/// likely ones. None where no extent depends on a variable.
+class SizePoints {
+ public:
+  explicit SizePoints(UOp sink);
+
+  std::span<const SizePoint> all() const { return points_; }
+  /// Of all points.
+  double weight() const;
+  /// The kernel as if variables were never above their sizes at the point; one that has its least value there is that
+  /// number. Loops keep their identity.
+  UOp upTo(Graph& graph, UOp sink, const SizePoint& point) const;
+  /// The kernel as if variables were these numbers.
+  UOp at(Graph& graph, UOp sink, const SizePoint& point) const;
+  /// "batch = 1, length = 64".
+  std::string toText(const SizePoint& point) const;
+
+ private:
+  void add(std::vector<int64_t> sizes, double weight);
+
+  std::vector<UOp> variables_;
+  std::vector<SizePoint> points_;
+};
+
+}  // namespace svod

@@ -1,0 +1,91 @@
+#include "choose/sized_choice.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "choose/chooser.h"
+#include "choose/size_points.h"
+#include "choose/thread_tiles.h"
+#include "cost/kernel_cost.h"
+#include "cost/parameters.h"
+#include "opts/reloop.h"
+#include "opts/replay.h"
+#include "symbolic/symbolic.h"
+
+namespace svod {
+
+namespace {
+
+/// What was chosen for the sizes of one point, applied to the kernel of all sizes.
+struct SizedChoice {
+  Choice choice;
+  UOp sink;
+  std::string at;
+  double regret = 0;  // sum over the points of the weight times the logarithm of the time
+};
+
+std::vector<SizedChoice> sizedChoices(Graph& graph, UOp sink, const SizePoints& points, const Caps& caps,
+                                      const ChooseWithin& choose) {
+  std::vector<SizedChoice> found;
+  const LoopNames names(sink);
+  for (const SizePoint& point : points.all()) {
+    Choice choice = choose(runUpTo(graph, sink, points, point, caps), names);
+    shareLargerRun(graph, sink, points, caps, choice);
+    if (std::ranges::any_of(found, [&](const SizedChoice& s) { return optsOf(s.choice) == optsOf(choice); })) continue;
+    if (std::optional<UOp> all = withOpts(graph, sink, choice, caps))
+      found.push_back({std::move(choice), *all, points.toText(point)});
+  }
+  return found;
+}
+
+/// Adds to the regret of each.
+void priceAt(Graph& graph, const SizePoints& points, const SizePoint& point, const Caps& caps,
+             std::vector<SizedChoice>& choices) {
+  FactsCache cache;
+  for (SizedChoice& each : choices) {
+    const UOp sized = simplifyKernel(graph, points.at(graph, each.sink, point), caps.numerics);
+    each.regret += point.weight * std::log(timeOf(cache.of(dropUnitRanges(graph, sized)), caps).shared);
+  }
+}
+
+}  // namespace
+
+UOp runUpTo(Graph& graph, UOp sink, const SizePoints& points, const SizePoint& point, const Caps& caps) {
+  return simplifyKernel(graph, points.upTo(graph, sink, point), caps.numerics);
+}
+
+void shareLargerRun(Graph& graph, UOp sink, const SizePoints& points, const Caps& caps, Choice& choice) {
+  FactsCache cache;
+  const UOp larger = runUpTo(graph, sink, points, points.all().back(), caps);
+  Chooser chooser(graph, larger, LoopNames(sink), caps, cache);
+  for (const ChosenOpt& chosen : choice.opts)
+    if (chosen.opt.kind != OptKind::Thread && !chooser.apply(chosen.opt.kind, chosen.opt.args, chosen.why)) return;
+  splitForThreads(chooser);
+  choice.opts = std::move(chooser.opts);
+}
+
+std::optional<UOp> withOpts(Graph& graph, UOp sink, const Choice& choice, const Caps& caps) {
+  NamedKernel kernel(sink);
+  for (const ChosenOpt& chosen : choice.opts) {
+    Result<AppliedOpt> applied = tryOpt(graph, kernel, chosen.opt, caps);
+    if (!applied) return std::nullopt;
+    kernel = std::move(applied->kernel);
+  }
+  return endOfOpts(graph, kernel.sink, caps);
+}
+
+std::optional<Choice> chooseForPoints(Graph& graph, UOp sink, const SizePoints& points, const Caps& caps,
+                                      const ChooseWithin& choose) {
+  std::vector<SizedChoice> choices = sizedChoices(graph, sink, points, caps, choose);
+  if (choices.empty()) return std::nullopt;
+  if (choices.size() > 1)
+    for (const SizePoint& point : points.all()) priceAt(graph, points, point, caps, choices);
+  SizedChoice& least = *std::ranges::min_element(choices, {}, &SizedChoice::regret);
+  const bool isClear = choices[0].regret - least.regret > points.weight() * std::log(parameters::kClearlyBetter);
+  SizedChoice& best = isClear ? least : choices[0];
+  best.choice.pattern = patternOf(sink);
+  best.choice.why += (best.choice.why.empty() ? "for " : "; for ") + best.at;
+  return std::move(best.choice);
+}
+
+}  // namespace svod

@@ -1,0 +1,69 @@
+// What is chosen for kernels of free sizes: opts for the likely run, legal for all of them.
+#include <catch2/catch.hpp>
+
+#include "choose/choose.h"
+#include "choose/size_points.h"
+#include "common/model_text.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "opts/machines.h"
+#include "opts/replay.h"
+#include "schedule/schedule.h"
+
+using namespace svod;
+
+namespace {
+
+/// What is chosen for the only kernel of the graph.
+std::string chosen(const std::string& text, const Caps& caps) {
+  Model model = modelOf(text);
+  Result<Schedule> schedule = makeSchedule(model, {});
+  REQUIRE(schedule);
+  REQUIRE(schedule->kernels.size() == 1);
+  const Kernel& kernel = schedule->kernels[0];
+  const Choice choice = choose(*kernel.graph, kernel.sink, caps);
+  INFO(toText(optsOf(choice)));
+  const Result<UOp> tuned = applyOpts(*kernel.graph, kernel.sink, optsOf(choice), caps);
+  REQUIRE(tuned);
+  REQUIRE(verify(*tuned, Stage::Kernel));
+  return toText(optsOf(choice)) + "; " + choice.why;
+}
+
+std::string product(const std::string& batch, const std::string& rows) {
+  return "var b in " + batch + "\nvar s in " + rows +
+         "\ninput x: f32[b, s, 256]\ninput w: f32[256, 512]\noutput y = matmul(x, w)\n";
+}
+
+}  // namespace
+
+TEST_CASE("The points of a kernel are its likely sizes, the least ones and larger ones") {
+  Graph g;
+  const UOp n = g.variable("n", {1, 512}, 20), m = g.variable("m", {3, 3}, 3);
+  const UOp loops = g.range(g.alu(Op::Add, {n, m}), 0, AxisType::Loop);
+  const SizePoints points(loops);
+  REQUIRE(points.all().size() == 3);
+  CHECK(points.toText(points.all()[0]) == "n = 20");
+  CHECK(points.toText(points.all()[1]) == "n = 1");
+  CHECK(points.toText(points.all()[2]) == "n = 160");
+  CHECK(points.at(g, loops, points.all()[2]).src(0).bounds().max == 163);
+  CHECK(points.upTo(g, loops, points.all()[0]).src(0).bounds() == Interval{4, 23});
+  CHECK(SizePoints(g.range(g.index(5), 0, AxisType::Loop)).all().empty());
+}
+
+TEST_CASE("No tile and no lanes lie on a batch that is mostly 1") {
+  Caps caps = avx512();
+  caps.threads = false;
+  const std::string one = chosen(product("[1, 512] ~ 1", "[1, 512]"), caps);
+  INFO(one);
+  CHECK_THAT(one, !Catch::Contains("(n0,"));
+  CHECK_THAT(one, Catch::Contains("upcast(n1,") && Catch::Contains("; for b = "));
+  const std::string many = chosen(product("[64, 512] ~ 256", "[1, 4] ~ 1"), caps);
+  INFO(many);
+  CHECK_THAT(many, Catch::Contains("upcast(n0,"));
+}
+
+TEST_CASE("A kernel of fixed sizes is chosen as before") {
+  Caps caps = avx512();
+  const std::string fixed = chosen("input x: f32[64, 256]\ninput w: f32[256, 512]\noutput y = matmul(x, w)\n", caps);
+  CHECK_THAT(fixed, !Catch::Contains(" = 64"));
+}
