@@ -65,7 +65,7 @@ void GraphBuilder::assign(Tensor target, Tensor value) {
   opName_ = "assign";
   storeInto(target, value);
   opName_.clear();
-  if (step && !failed()) step->effect = effectOf(current(bufferOf(target.node_)));
+  if (step && !failed()) step->effect = effectOf(current(bufferOfView(target.node_)));
 }
 
 void GraphBuilder::storeInto(Tensor target, Tensor value) {
@@ -84,7 +84,7 @@ void GraphBuilder::storeInto(Tensor target, Tensor value) {
   value = expand(value, target.dims());
   if (!value || !checkVisible(value)) return;
   UOp store = graph().make(Op::Store, DType::Void, {view, value.node()});
-  bodies_.addStore(graph(), bufferOf(view), store);
+  bodies_.addStore(graph(), bufferOfView(view), store);
 }
 
 Tensor GraphBuilder::temporary(Tensor value) {

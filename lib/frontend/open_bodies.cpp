@@ -15,7 +15,7 @@ bool isWrittenIn(bool isOutermost, UOp newest) {
 /// What is read once `effect` has happened after `content`. The targets of stores hold the content before them, so a
 /// store or the end of a loop stands for all effects before it; the counter of a loop does not.
 UOp followedBy(Graph& graph, UOp content, UOp effect) {
-  std::vector<UOp> src{bufferOf(content)};
+  std::vector<UOp> src{bufferOfView(content)};
   if (effect.op() == Op::Range && content.op() == Op::After) src.assign(content.src().begin(), content.src().end());
   src.push_back(effect);
   return graph.make(Op::After, content.dtype(), src);
@@ -23,7 +23,7 @@ UOp followedBy(Graph& graph, UOp content, UOp effect) {
 
 }  // namespace
 
-UOp bufferOf(UOp view) {
+UOp bufferOfView(UOp view) {
   while (view.op() != Op::Buffer) view = view.src(0);
   return view;
 }

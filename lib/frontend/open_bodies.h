@@ -11,7 +11,7 @@
 namespace svod {
 
 /// The Buffer that a view, or its content, is of.
-UOp bufferOf(UOp view);
+UOp bufferOfView(UOp view);
 
 /// The model outside of loops, and the bodies of the loops that are open. Copies of it are what was stored at a time.
 class OpenBodies {
