@@ -1,12 +1,12 @@
 // Passes that may be left out: the values are right without each of them, and what --verify takes for a fault.
 #include <catch2/catch.hpp>
 
-#include "verify/verify.h"
 #include "common/graphs.h"
 #include "common/model_text.h"
 #include "driver/targets.h"
 #include "e2e/harness.h"
 #include "faults/planted_fault.h"
+#include "verify/verify.h"
 
 using namespace svod;
 
