@@ -60,7 +60,7 @@ class Cache(ToolTest):
         cases = {"--target": ["c"], "--triple": ["aarch64-unknown-linux-gnu", "--cpu", "neoverse-n1"], "--cpu": ["x86-64-v2"],
                  "--opt-level": ["0"], "--opts": ["y=vector(0,2)"], "--var": ["n=3:9"], "--shape": ["x=5x8"], "--const": [f"w={weights}"],
                  "--numerics": ["strict"], "--fold-limit": ["0"], "--device": ["near"], "--memory": ["off"], "--cc": ["cc", "--target", "c"], "--disable-rule": ["fold-constants"],
-                 "--disable-pass": ["apply-opts"],
+                 "--disable-pass": ["apply-opts"], "--specialize": ["n=4"],
                  "--nvrtc": ["none", "--target", "cuda"], "--cuda-arch": ["sm_75", "--target", "cuda", "--nvrtc", "none"],
                  "--decide": ["keep:y.exp=keep"], "--decide-from": [str(decided)], "--bisect-limit": ["1"]}
         hashes = self.tuning_hashes(graph, "--cpu", "cascadelake")
