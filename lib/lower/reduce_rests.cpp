@@ -103,6 +103,9 @@ class ReduceSplitter {
     const UOp whole = simplify(g_, g_.alu(Op::Floordiv, {terms, g_.index(atOnce)})), first = times(whole, atOnce);
     const UOp left = g_.alu(Op::Floormod, {terms, g_.index(atOnce)});
     const UOp vectors = g_.alu(Op::Floordiv, {plus(left, g_.index(lanes - 1)), g_.index(lanes)});
+    // The counter of a single step is no part of an address, and a load without it happens whether the step does or
+    // not.
+    if (whole.bounds().max <= 1 || (!s.lanes && simplify(g_, vectors).bounds().max <= 1)) return s.reduce;
     const UOp step = ownRange(s.steps, whole, 0), next = ownRange(s.steps, simplify(g_, vectors), lanes);
 
     const UOp lastCopy = g_.index(s.count(s.copies) - 1);

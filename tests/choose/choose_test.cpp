@@ -3,6 +3,7 @@
 #include <set>
 
 #include "choose/choose.h"
+#include "choose/size_points.h"
 #include "choose/strategies.h"
 #include "facts/patterns.h"
 #include "ir/text.h"
@@ -208,8 +209,9 @@ TEST_CASE("Every seed of a kernel keeps its value, and of short kernels the firs
         const std::vector<PricedSeed> seeds = seedsOf(g, sink, caps);
         REQUIRE(!seeds.empty());
         const Choice chosen = choose(g, sink, caps);
-        CHECK(chosen.strategy == seeds[0].choice.strategy);
-        CHECK(optsOf(chosen) == optsOf(seeds[0].choice));
+        const bool isFixed = SizePoints(sink).all().empty();
+        CHECK((!isFixed || chosen.strategy == seeds[0].choice.strategy));
+        CHECK((!isFixed || optsOf(chosen) == optsOf(seeds[0].choice)));
         CHECK(!chosen.why.empty());
         for (const auto& [seed, time] : seeds) {
           CHECK(time > 0);
