@@ -54,7 +54,10 @@ void hashArg(Hasher& h, const Arg& arg) {
       h.add(a.slot), h.add(toText(a.space));
       if (a.swizzle != 0 || a.ring != 0) h.add(a.swizzle), h.add(a.ring);
     }
-    void operator()(const VarArg& a) const { h.add(a.name), h.add(a.min), h.add(a.max), h.add(a.likely); }
+    void operator()(const VarArg& a) const {
+      h.add(a.name), h.add(a.min), h.add(a.max);
+      if (a.likely != usualSize({a.min, a.max})) h.add(a.likely);
+    }
     void operator()(const AxisArg& a) const { h.add(a.id), h.add(toText(a.type)); }
     void operator()(const AxesArg& a) const {
       for (int32_t x : a.axes) h.add(x);

@@ -71,7 +71,7 @@ TEST_CASE("a variable has a likely value: the usual one, that of the graph, or t
   constexpr std::string_view kText = "svod 1\nvar n in [1, 512] ~ 7\ninput x: f32[n]\noutput y = x\n";
   CHECK(likely(build({}, kText)) == 7);
   CHECK(likely(build(withVariables({"n=1:4"}), kText)) == 4);
-  CHECK(likely(build(withVariables({"n=8*k", "k=1:64", "n=~56"}))) == 7);
+  CHECK(likely(build(withVariables({"n=8*u", "u=1:64", "n=~56"}))) == 7);
   for (const char* text : {"n=~", "n=~x", "n=8~8", "n=1:4~5", "n=8*k~8"}) {
     INFO(text);
     CHECK(parseVariableOption(text).error()->diag == Diag::Usage);
