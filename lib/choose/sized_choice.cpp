@@ -78,7 +78,8 @@ std::optional<Choice> chooseForPoints(Graph& graph, UOp sink, const SizePoints& 
                                       const ChooseWithin& choose) {
   std::vector<SizedChoice> choices = sizedChoices(graph, sink, points, caps, choose);
   if (choices.empty()) return std::nullopt;
-  if (choices.size() > 1)
+  // What a GPU takes for the few elements of a small run is not predicted.
+  if (choices.size() > 1 && !caps.workgroups)
     for (const SizePoint& point : points.all()) priceAt(graph, points, point, caps, choices);
   SizedChoice& least = *std::ranges::min_element(choices, {}, &SizedChoice::regret);
   const bool isClear = choices[0].regret - least.regret > points.weight() * std::log(parameters::kClearlyBetter);

@@ -123,6 +123,7 @@ class StepChecker {
     const std::string outer = where_;
     for (size_t i = 0; i < own.cases.size(); i++) {
       where_ = outer + "." + at("cases", i);
+      if (!own.cases[i].launch.cases.empty()) return bad(where_, "it has cases of its own");
       SVOD_CHECK(check(own.cases[i].launch));
       SVOD_CHECK(checkCase(plan_, own, own.cases[i], where_));
     }

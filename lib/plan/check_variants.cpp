@@ -94,7 +94,6 @@ Status checkSameBytes(const Plan& plan, const Launch& own, const Launch& instead
 Status checkCase(const Plan& plan, const Launch& own, const LaunchCase& one, const std::string& where) {
   if (one.when.empty()) return bad(where, "nothing says when it holds");
   for (const SizeRange& range : one.when) SVOD_CHECK(checkRange(plan, range, where));
-  if (!one.launch.cases.empty()) return bad(where, "it has cases of its own");
   return checkBytes(plan, own, one.launch, where, [](const KernelArg& a, const KernelArg& b) {
     return a.dtype == b.dtype && b.bytes <= a.bytes && reads(a.mode) >= reads(b.mode) &&
            writes(a.mode) >= writes(b.mode);
