@@ -121,13 +121,12 @@ class StepChecker {
   /// What runs in place of a launch.
   Status cases(const Launch& own) {
     const std::string outer = where_;
-    for (size_t i = 0; i < own.cases.size(); i++) {
+    for (size_t i = 0; i < own.cases.size(); where_ = outer, i++) {
       where_ = outer + "." + at("cases", i);
       if (!own.cases[i].launch.cases.empty()) return bad(where_, "it has cases of its own");
       SVOD_CHECK(check(own.cases[i].launch));
       SVOD_CHECK(checkCase(plan_, own, own.cases[i], where_));
     }
-    where_ = outer;
     return {};
   }
 
