@@ -209,7 +209,7 @@ struct Launch {
   KernelId kernel = {};
   std::vector<BufferId> buffers;       // one per KernelDesc::args
   std::vector<Expr> values;            // one per KernelDesc::values, over the plan's variables
-  std::vector<LaunchCase> cases = {};  // known when the sizes of a run are
+  std::vector<LaunchCase> cases;  // known when the sizes of a run are
   bool operator==(const Launch& other) const;
 };
 

@@ -257,7 +257,7 @@ TEST_CASE("check: a wrong dependency is described with both steps") {
 }
 
 TEST_CASE("check: only what is done in place shares bytes") {
-  const auto addLaunch = [](Plan& p) { p.steps.push_back({{1, 2, 3}, Launch{0, {2, 6}, {Expr(1)}}}); };
+  const auto addLaunch = [](Plan& p) { p.steps.push_back({{1, 2, 3}, Launch{0, {2, 6}, {Expr(1)}, {}}}); };
   CHECK(refusal(addLaunch) == "");
   checkMessages({
       {"memory.inPlace[0]: buffers 7 and 6 are no two of the arena at one place",
@@ -301,7 +301,7 @@ TEST_CASE("check: missing order between steps that share bytes") {
       {"touch the same bytes",  // reuse of arena bytes: a second tenant is written while the first may be read
        [](Plan& p) {
          p.buffers.push_back({"u", ElementType::F32, {16}, 64, Place::Arena, 64, 0, 0});
-         p.steps.push_back({{0}, Launch{0, {0, 6}, {Expr(1)}}});
+         p.steps.push_back({{0}, Launch{0, {0, 6}, {Expr(1)}, {}}});
        }},
   };
   for (const auto& [part, damage] : rows) CHECK_THAT(refusal(damage), Catch::Contains(part));

@@ -186,10 +186,10 @@ TEST_CASE("memory of a plan: offsets, views and loops, and the result passes the
   plan.kernels = {
       {0, "k", "k", {{ElementType::F32, Mode::Read, 32}, {ElementType::F32, Mode::Write, 64}}, {}, 1, 0, 0, 0, ""},
       {0, "w", "w", {{ElementType::F32, Mode::Write, 64}}, {}, 1, 0, 0, 0, ""}};
-  plan.steps = {{{}, Launch{1, {0}, {}}},    {{}, Launch{0, {0, 1}, {}}},
-                {{}, Launch{0, {1, 2}, {}}}, {{}, Launch{0, {6, 3}, {}}},  // the view keeps t0 alive until here
-                {{}, Loop{0, Expr(3), 2}},   {{}, Launch{0, {3, 4}, {}}},
-                {{}, Launch{0, {4, 3}, {}}}, {{}, Launch{0, {3, 5}, {}}}};
+  plan.steps = {{{}, Launch{1, {0}, {}, {}}},    {{}, Launch{0, {0, 1}, {}, {}}},
+                {{}, Launch{0, {1, 2}, {}, {}}}, {{}, Launch{0, {6, 3}, {}, {}}},  // the view keeps t0 alive until here
+                {{}, Loop{0, Expr(3), 2}},       {{}, Launch{0, {3, 4}, {}, {}}},
+                {{}, Launch{0, {4, 3}, {}, {}}}, {{}, Launch{0, {3, 5}, {}, {}}}};
   for (MemoryMode mode : {MemoryMode::Arena, MemoryMode::Remap, MemoryMode::Off})
     for (uint64_t budget : {UINT64_MAX, UINT64_C(0)}) {
       Plan planned = plan;

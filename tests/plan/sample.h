@@ -40,12 +40,12 @@ inline Plan samplePlan() {
                    128,
                    "upcast(0,4)"}};
   const Expr n = Expr::variable(0);
-  plan.steps = {{{}, Launch{0, {0, 2}, {n}}},
+  plan.steps = {{{}, Launch{0, {0, 2}, {n}, {}}},
                 {{0}, Copy{1, 2, n * 4}},
                 {{0}, HostCall{"log", {{5, Mode::Read, {8}}, {3, Mode::Read, {n, 1}}}, {n + 1}}},
                 {{0}, Loop{2, Expr(3), 2}},
-                {{}, Launch{0, {2, 4}, {Expr::variable(2)}}},
-                {{4}, Launch{0, {3, 4}, {n}}},
+                {{}, Launch{0, {2, 4}, {Expr::variable(2)}, {}}},
+                {{4}, Launch{0, {3, 4}, {n}, {}}},
                 {{}, Copy{8, 0, n * 4}}};
   plan.inputs = {{"x", 0, {n}}};
   plan.outputs = {{"y", 1, {n}}};
@@ -108,7 +108,7 @@ inline Plan sampleGridPlan() {
   grid.images = {{2, 40, 128}, {3, 32, 0}};
   plan.kernels.push_back(std::move(kernel));
   plan.steps.push_back({{}, Copy{9, 0, n * 4}});
-  plan.steps.push_back({{7}, Launch{1, {9, 10}, {n}}});
+  plan.steps.push_back({{7}, Launch{1, {9, 10}, {n}, {}}});
   plan.steps.push_back({{1, 8}, Copy{1, 10, n * 4}});
   return plan;
 }

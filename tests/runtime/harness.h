@@ -154,7 +154,7 @@ struct PlanBuilder {
     KernelId id = 0;
     while (id < plan.kernels.size() && !(plan.kernels[id] == kernel)) id++;
     if (id == plan.kernels.size()) plan.kernels.push_back(kernel);
-    return step(Launch{id, std::move(buffers), std::move(values)});
+    return step(Launch{id, std::move(buffers), std::move(values), {}});
   }
   template <class Action>
   StepId step(Action action) {
