@@ -29,15 +29,14 @@ SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
   };
   add(each([](const VarArg& v) { return v.likely; }), parameters::kLikelyWeight);
   add(each([](const VarArg& v) { return std::clamp<int64_t>(1, v.min, v.max); }), 1);
-  add(each([](const VarArg& v) { return std::clamp(parameters::kLargerRun * v.likely, v.min, v.max); }), 1);
+  larger_ = add(each([](const VarArg& v) { return std::clamp(parameters::kLargerRun * v.likely, v.min, v.max); }), 1);
 }
 
-void SizePoints::add(std::vector<int64_t> sizes, double weight) {
-  const auto at = std::ranges::find(points_, sizes, &SizePoint::sizes);
-  if (at == points_.end())
-    points_.push_back({std::move(sizes), weight});
-  else
-    at->weight += weight;
+size_t SizePoints::add(std::vector<int64_t> sizes, double weight) {
+  const auto number = static_cast<size_t>(std::ranges::find(points_, sizes, &SizePoint::sizes) - points_.begin());
+  if (number == points_.size()) points_.push_back({std::move(sizes), 0});
+  points_[number].weight += weight;
+  return number;
 }
 
 double SizePoints::weight() const {

@@ -22,6 +22,8 @@ class SizePoints {
   explicit SizePoints(UOp sink);
 
   std::span<const SizePoint> all() const { return points_; }
+  /// The one whose sizes are a multiple of the likely ones, as far as bounds allow it; it may be the first.
+  const SizePoint& larger() const { return points_[larger_]; }
   /// Of all points.
   double weight() const;
   /// The kernel as if variables were never above their sizes at the point; one that has its least value there is that
@@ -33,10 +35,12 @@ class SizePoints {
   std::string toText(const SizePoint& point) const;
 
  private:
-  void add(std::vector<int64_t> sizes, double weight);
+  /// The number of the point with these sizes.
+  size_t add(std::vector<int64_t> sizes, double weight);
 
   std::vector<UOp> variables_;
   std::vector<SizePoint> points_;
+  size_t larger_ = 0;
 };
 
 }  // namespace svod

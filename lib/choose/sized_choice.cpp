@@ -28,7 +28,8 @@ std::vector<SizedChoice> sizedChoices(Graph& graph, UOp sink, const SizePoints& 
                                       const ChooseWithin& choose) {
   std::vector<SizedChoice> found;
   const LoopNames names(sink);
-  for (const SizePoint& point : points.all()) {
+  // What a GPU takes for the few elements of a small run is not predicted: the likely one stands for all.
+  for (const SizePoint& point : points.all().first(caps.workgroups ? 1 : points.all().size())) {
     Choice choice = choose(runUpTo(graph, sink, points, point, caps), names);
     shareLargerRun(graph, sink, points, caps, choice);
     if (std::ranges::any_of(found, [&](const SizedChoice& s) { return optsOf(s.choice) == optsOf(choice); })) continue;
@@ -56,7 +57,7 @@ UOp runUpTo(Graph& graph, UOp sink, const SizePoints& points, const SizePoint& p
 
 void shareLargerRun(Graph& graph, UOp sink, const SizePoints& points, const Caps& caps, Choice& choice) {
   FactsCache cache;
-  const UOp larger = runUpTo(graph, sink, points, points.all().back(), caps);
+  const UOp larger = runUpTo(graph, sink, points, points.larger(), caps);
   Chooser chooser(graph, larger, LoopNames(sink), caps, cache);
   for (const ChosenOpt& chosen : choice.opts)
     if (chosen.opt.kind != OptKind::Thread && !chooser.apply(chosen.opt.kind, chosen.opt.args, chosen.why)) return;
@@ -78,8 +79,7 @@ std::optional<Choice> chooseForPoints(Graph& graph, UOp sink, const SizePoints& 
                                       const ChooseWithin& choose) {
   std::vector<SizedChoice> choices = sizedChoices(graph, sink, points, caps, choose);
   if (choices.empty()) return std::nullopt;
-  // What a GPU takes for the few elements of a small run is not predicted.
-  if (choices.size() > 1 && !caps.workgroups)
+  if (choices.size() > 1)
     for (const SizePoint& point : points.all()) priceAt(graph, points, point, caps, choices);
   SizedChoice& least = *std::ranges::min_element(choices, {}, &SizedChoice::regret);
   const bool isClear = choices[0].regret - least.regret > points.weight() * std::log(parameters::kClearlyBetter);

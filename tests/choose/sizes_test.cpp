@@ -45,6 +45,11 @@ TEST_CASE("The points of a kernel are its likely sizes, the least ones and large
   CHECK(points.toText(points.all()[0]) == "n = 20");
   CHECK(points.toText(points.all()[1]) == "n = 1");
   CHECK(points.toText(points.all()[2]) == "n = 160");
+  CHECK(&points.larger() == &points.all()[2]);
+  const SizePoints few(g.range(g.variable("few", 1, 9), 0, AxisType::Loop));
+  REQUIRE(few.all().size() == 2);
+  CHECK(few.toText(few.larger()) == "few = 9");
+  CHECK(few.weight() == 4);
   CHECK(points.at(g, loops, points.all()[2]).src(0).bounds().max == 163);
   CHECK(points.upTo(g, loops, points.all()[0]).src(0).bounds() == Interval{4, 23});
   CHECK(SizePoints(g.range(g.index(5), 0, AxisType::Loop)).all().empty());
@@ -60,6 +65,16 @@ TEST_CASE("No tile and no lanes lie on a batch that is mostly 1") {
   const std::string many = chosen(product("[64, 512] ~ 256", "[1, 4] ~ 1"), caps);
   INFO(many);
   CHECK_THAT(many, Catch::Contains("upcast(n0,"));
+}
+
+TEST_CASE("A large run has tiles for threads, also where the likely sizes are the greatest") {
+  Caps caps = avx512();
+  caps.workers = 8;
+  for (const char* rows : {"[1, 64]", "[1, 4096] ~ 4096"}) {
+    const std::string opts = chosen(product("[1, 8] ~ 8", rows), caps);
+    INFO(opts);
+    CHECK_THAT(opts, Catch::Contains("thread("));
+  }
 }
 
 TEST_CASE("A kernel of fixed sizes is chosen as before") {
