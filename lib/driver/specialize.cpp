@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "ir/graph.h"
+#include "schedule/add_kernel.h"
 #include "schedule/name.h"
 #include "support/suggest.h"
 
@@ -59,12 +61,15 @@ class Specializer {
     for (const CompiledKernel& kernel : c_.kernels) names_.insert(kernel.name);
   }
 
-  size_t add(size_t of, const Sizes& sizes) {
+  /// Nothing where a store never happens at these sizes: the kernel of all sizes does as little.
+  std::optional<size_t> add(size_t of, const Sizes& sizes) {
     const CompiledKernel& own = c_.kernels[of];
+    const UOp sized = withSizes(own, sizes);
+    if (std::ranges::any_of(sized.src(), isIdle)) return std::nullopt;
     CompiledKernel kernel;
     kernel.inPlace = own.inPlace, kernel.constants = own.constants;
     kernel.graph = std::make_unique<Graph>();
-    kernel.ast = kernel.graph->clone(withSizes(own, sizes));
+    kernel.ast = kernel.graph->clone(sized);
     const auto key = std::tuple(kernel.ast.hash(), kernel.inPlace, kernel.constants, targetOf_[of]);
     const auto [known, isNew] = known_.try_emplace(key, c_.kernels.size());
     if (!isNew) return known->second;
@@ -124,7 +129,8 @@ Status specialize(const Model& model, Compilation& compilation, std::vector<size
                       compilation.kernels[kernel].name,
                   "at most " + std::to_string(kMostCases) + ": give fewer sizes");
     for (const Sizes& sizes : combinationsOf(own))
-      compilation.cases[kernel].push_back({sizes, specializer.add(kernel, sizes)});
+      if (const std::optional<size_t> made = specializer.add(kernel, sizes))
+        compilation.cases[kernel].push_back({sizes, *made});
   }
   return {};
 }

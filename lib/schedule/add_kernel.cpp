@@ -1,7 +1,8 @@
 #include "schedule/add_kernel.h"
 
-#include "ir/shape.h"
+#include <algorithm>
 
+#include "ir/shape.h"
 #include "schedule/in_place.h"
 #include "schedule/name.h"
 
@@ -12,6 +13,11 @@ int addKernel(Schedule& schedule, std::map<Hash128, int>& known, std::unique_ptr
   auto [it, isNew] = known.try_emplace(sink.hash(), static_cast<int>(schedule.kernels.size()));
   if (isNew) schedule.kernels.push_back({std::move(graph), sink, kernelName(sink, label), overwritableArgs(sink)});
   return it->second;
+}
+
+bool isIdle(UOp end) {
+  return end.op() == Op::End &&
+         std::ranges::any_of(end.src().subspan(1), [](UOp range) { return range.src(0).bounds().max <= 0; });
 }
 
 void markAccesses(ScheduleItem& item, UOp sink) {

@@ -13,6 +13,9 @@ namespace svod {
 int addKernel(Schedule& schedule, std::map<Hash128, int>& known, std::unique_ptr<Graph> graph, UOp sink,
               const std::string& label);
 
+/// Whether `end`, a source of a kernel's sink, stands in a loop that cannot run.
+bool isIdle(UOp end);
+
 /// Which arguments of the launch `sink` loads and stores.
 void markAccesses(ScheduleItem& item, UOp sink);
 

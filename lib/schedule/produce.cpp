@@ -33,13 +33,6 @@ UOp dropUnusedParams(Graph& g, UOp sink, std::vector<int>& args) {
   return substitute(g, sink, from, to);
 }
 
-/// Whether every store stands in a loop that cannot run.
-bool storesNothing(UOp sink) {
-  auto isEmpty = [](UOp range) { return range.src(0).bounds().max <= 0; };
-  return std::ranges::all_of(
-      sink.src(), [&](UOp end) { return end.op() == Op::End && std::ranges::any_of(end.src().subspan(1), isEmpty); });
-}
-
 /// It is made whatever its result is.
 bool isKeptCall(UOp n) { return n.op() == Op::Custom && !contentsBeforeCall(n.src(), n.argAs<CustomArg>()).empty(); }
 
@@ -90,7 +83,7 @@ void ItemMaker::addElements(Producer& p, UOp value, const Storage& to, UOp named
 
 void ItemMaker::addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, KernelBuilder& builder, UOp named) {
   sink = guardLoads(*graph, simplify(*graph, sink));
-  if (storesNothing(sink)) return;
+  if (std::ranges::all_of(sink.src(), isIdle)) return;
   for (UOp r : builder.memory().reads())
     if (std::find(p.reads.begin(), p.reads.end(), r) == p.reads.end()) p.reads.push_back(r);
   ScheduleItem item{ItemKind::Launch, 0, {}, builder.memory().args(), {}, {}, storage_.labelOf(named)};
