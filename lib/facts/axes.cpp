@@ -36,21 +36,12 @@ bool isThreadOfGroup(AxisType type) {
   return type == AxisType::Local || type == AxisType::Group || type == AxisType::Warp;
 }
 
-AxisType axisType(UOp range) { return range.argAs<AxisArg>().type; }
-
 std::optional<int64_t> constExtent(UOp range) {
   UOp end = range.src(0);
   return end.isConst() ? std::optional(end.constInt()) : std::nullopt;
 }
 
 int64_t maxExtent(UOp range) { return range.src(0).bounds().max; }
-
-uint32_t nextRangeId(UOp root) {
-  uint32_t next = 0;
-  for (UOp n : toposort(root))
-    if (n.op() == Op::Range) next = std::max(next, n.argAs<AxisArg>().id + 1);
-  return next;
-}
 
 std::vector<Axis> axesOf(UOp sink) { return axesOf(toposort(sink)); }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/ranges.h"
 
 namespace svod {
 
@@ -38,7 +39,6 @@ std::vector<UOp> closersOf(std::span<const UOp> nodes, UOp range);
 
 bool isExpanded(AxisType type);       // Upcast, Vector, Unroll, Dot, Core
 bool isThreadOfGroup(AxisType type);  // Local, Group, Warp
-AxisType axisType(UOp range);
 /// The extent if it is a constant.
 std::optional<int64_t> constExtent(UOp range);
 int64_t maxExtent(UOp range);
@@ -50,7 +50,5 @@ struct Lanes {
 /// The vector axes of a kernel whose opts were applied.
 std::vector<Lanes> lanesOf(UOp sink);
 std::vector<Lanes> lanesOf(std::span<const UOp> nodes);
-/// One more than the largest range id below `root`.
-uint32_t nextRangeId(UOp root);
 
 }  // namespace svod

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ir/gpu_op.h"
+#include "ir/ranges.h"
 #include "ir/workgroup.h"
 #include "lower/rings.h"
 #include "lower/spread.h"
@@ -13,9 +14,8 @@ namespace svod {
 
 namespace {
 
-AxisType typeOf(UOp range) { return range.argAs<AxisArg>().type; }
-bool isGrid(UOp range) { return typeOf(range) == AxisType::Global; }
-bool isWarp(UOp range) { return typeOf(range) == AxisType::Warp; }
+bool isGrid(UOp range) { return axisType(range) == AxisType::Global; }
+bool isWarp(UOp range) { return axisType(range) == AxisType::Warp; }
 bool isGroup(UOp range) { return isThread(range) || isWarp(range); }
 
 std::vector<UOp> rangesWhere(UOp sink, bool (*wanted)(UOp)) {
@@ -70,7 +70,7 @@ UOp shareGroupReduces(Graph& g, UOp sink, const GpuTarget& gpu) {
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
     if (same.op() != Op::Reduce || same.srcCount() < 2) return same;
     std::vector<UOp> shared, own, loops;
-    for (UOp r : same.src().subspan(1)) (typeOf(r) == AxisType::Group ? shared : own).push_back(r);
+    for (UOp r : same.src().subspan(1)) (axisType(r) == AxisType::Group ? shared : own).push_back(r);
     if (shared.empty() || std::ranges::find(shuffled, shared[0]) != shuffled.end()) return same;
     Op op = same.argAs<ReduceArg>().op;
     UOp partial = own.empty() ? same.src(0) : g.reduceRanges(op, same.src(0), own);
@@ -78,7 +78,7 @@ UOp shareGroupReduces(Graph& g, UOp sink, const GpuTarget& gpu) {
     std::vector<UOp> closed, at;
     const auto add = [&](std::initializer_list<AxisType> types) {
       for (UOp r : same.ranges())
-        if (std::ranges::find(types, typeOf(r)) != types.end()) closed.push_back(r), at.push_back(r);
+        if (std::ranges::find(types, axisType(r)) != types.end()) closed.push_back(r), at.push_back(r);
     };
     // Neighbours of a workgroup are neighbours in memory: elements of a thread are the outermost, lanes the innermost.
     add({AxisType::Core, AxisType::Upcast, AxisType::Unroll});

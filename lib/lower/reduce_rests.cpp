@@ -4,13 +4,12 @@
 #include <map>
 #include <optional>
 
+#include "ir/ranges.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
 
 namespace {
-
-AxisType typeOf(UOp range) { return range.argAs<AxisArg>().type; }
 
 /// A reduction in steps: of `steps` iterations with `copies` accumulators or unrolled terms, each of some `lanes`.
 struct Steps {
@@ -26,19 +25,19 @@ std::optional<Steps> stepsOf(UOp reduce) {
   Steps found{reduce, reduce.src(0), {}, {}, {}};
   std::vector<UOp> ranges(reduce.src().begin() + 1, reduce.src().end());
   const bool isNested = found.body.op() == Op::Reduce && found.body.arg() == reduce.arg();
-  if (isNested && std::ranges::none_of(ranges, [](UOp r) { return typeOf(r) == AxisType::Reduce; })) {
+  if (isNested && std::ranges::none_of(ranges, [](UOp r) { return axisType(r) == AxisType::Reduce; })) {
     ranges.insert(ranges.end(), found.body.src().begin() + 1, found.body.src().end());
     found.body = found.body.src(0);
   }
   for (UOp r : ranges) {
-    const AxisType type = typeOf(r);
+    const AxisType type = axisType(r);
     const bool isCopies = type == AxisType::Upcast || type == AxisType::Unroll;
     if (!isCopies && type != AxisType::Reduce && type != AxisType::Vector) return std::nullopt;
     UOp& place = isCopies ? found.copies : type == AxisType::Vector ? found.lanes : found.steps;
     if (place) return std::nullopt;
     place = r;
   }
-  const bool mayReorder = found.lanes || (found.copies && typeOf(found.copies) == AxisType::Upcast);
+  const bool mayReorder = found.lanes || (found.copies && axisType(found.copies) == AxisType::Upcast);
   if (!mayReorder || !found.steps || found.steps.src(0).isConst() || found.body.op() != Op::Where) return std::nullopt;
   return found;
 }
@@ -65,8 +64,8 @@ UOp termsOf(Graph& g, const Steps& s) {
     const bool isSimple = std::ranges::all_of(difference.terms, [&](const Term& t) {
       return std::ranges::none_of(t.base.ranges(),
                                   [](UOp r) {
-                                    return typeOf(r) != AxisType::Loop && typeOf(r) != AxisType::Thread &&
-                                           typeOf(r) != AxisType::Reduce;
+                                    return axisType(r) != AxisType::Loop && axisType(r) != AxisType::Thread &&
+                                           axisType(r) != AxisType::Reduce;
                                   }) &&
              !t.base.dependsOn(s.steps);
     });
@@ -80,10 +79,7 @@ UOp termsOf(Graph& g, const Steps& s) {
 
 class ReduceSplitter {
  public:
-  ReduceSplitter(Graph& g, UOp sink) : g_(g) {
-    for (UOp n : toposort(sink))
-      if (n.op() == Op::Range) nextRange_ = std::max(nextRange_, n.argAs<AxisArg>().id + 1);
-  }
+  ReduceSplitter(Graph& g, UOp sink) : g_(g), nextRange_(nextRangeId(sink)) {}
 
   UOp run(UOp sink) {
     return transform(g_, sink, [this](UOp n, std::span<const UOp> src) {
@@ -120,7 +116,7 @@ class ReduceSplitter {
 
   UOp folded(const Steps& s, UOp body, UOp step, UOp rest, UOp next) {
     const Op op = s.reduce.argAs<ReduceArg>().op;
-    const bool isUnrolled = s.copies && typeOf(s.copies) == AxisType::Unroll;
+    const bool isUnrolled = s.copies && axisType(s.copies) == AxisType::Unroll;
     std::vector<UOp> ranges{step};
     if (isUnrolled) ranges.push_back(s.copies);
     UOp sum = g_.reduceRanges(op, body, ranges);
@@ -176,7 +172,7 @@ class ReduceSplitter {
   }
 
   Graph& g_;
-  uint32_t nextRange_ = 0;
+  uint32_t nextRange_;
   std::map<std::tuple<uint32_t, uint32_t, int64_t>, UOp> ranges_;
 };
 

@@ -6,6 +6,7 @@
 #include "ir/gpu_op.h"
 #include "ir/local_memory.h"
 #include "ir/multiple_of.h"
+#include "ir/ranges.h"
 #include "lower/bulk_stages.h"
 #include "lower/warpgroup_sums.h"
 #include "symbolic/symbolic.h"
@@ -256,13 +257,10 @@ class Ring {
 UOp turnRings(Graph& graph, UOp sink, const GpuTarget& gpu) {
   for (;;) {
     std::vector<UOp> filled;  // of one loop
-    uint32_t nextRange = 0;
-    for (UOp n : toposort(sink)) {
-      if (n.op() == Op::Range) nextRange = std::max(nextRange, n.argAs<AxisArg>().id + 1);
+    for (UOp n : toposort(sink))
       if (isFilledRing(n) && (filled.empty() || loopOf(n) == loopOf(filled[0]))) filled.push_back(n);
-    }
     if (filled.empty()) return sink;
-    sink = Ring(graph, gpu, loopOf(filled[0]), filled, nextRange).run(sink);
+    sink = Ring(graph, gpu, loopOf(filled[0]), filled, nextRangeId(sink)).run(sink);
   }
 }
 

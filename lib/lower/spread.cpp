@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/ranges.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -21,14 +22,12 @@ bool isInRegisters(UOp access) { return isRegister(storageOf(access.src(0))); }
 
 class Dealer {
  public:
-  Dealer(Graph& graph, UOp sink, std::span<const UOp> threads) : g_(graph) {
+  Dealer(Graph& graph, UOp sink, std::span<const UOp> threads) : g_(graph), nextRange_(nextRangeId(sink)) {
     thread_ = g_.index(0);
     for (UOp t : threads) {
       thread_ = g_.alu(Op::Add, {g_.alu(Op::Mul, {thread_, t.src(0)}), t});
       count_ *= t.src(0).bounds().max;
     }
-    for (UOp n : toposort(sink))
-      if (n.op() == Op::Range) nextRange_ = std::max(nextRange_, n.argAs<AxisArg>().id + 1);
     for (UOp n : toposort(sink))
       if (isRegister(n)) nextReg_ = std::max(nextReg_, n.argAs<SlotArg>().slot + 1);
   }
@@ -139,7 +138,7 @@ class Dealer {
   Graph& g_;
   UOp thread_;
   int64_t count_ = 1;
-  uint32_t nextRange_ = 0, nextReg_ = 0;
+  uint32_t nextRange_, nextReg_ = 0;
   std::vector<UOp> grown_, room_;  // buffers, and others in their place
 };
 

@@ -4,16 +4,16 @@
 #include <map>
 #include <optional>
 
+#include "ir/ranges.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
 
 namespace {
 
-AxisType typeOf(UOp range) { return range.argAs<AxisArg>().type; }
 /// Whether it stays a loop, and needs a range of its own in each nest.
 bool isLoopType(UOp range) {
-  const AxisType type = typeOf(range);
+  const AxisType type = axisType(range);
   return type == AxisType::Loop || type == AxisType::Thread || type == AxisType::Reduce;
 }
 
@@ -92,10 +92,7 @@ std::vector<UOp> rangesInside(UOp body, std::vector<UOp> inner) {
 /// Makes the nests of one kernel. Nests over the same ranges get the same ranges again, so that they still merge.
 class RestSplitter {
  public:
-  RestSplitter(Graph& g, UOp sink) : g_(g) {
-    for (UOp n : toposort(sink))
-      if (n.op() == Op::Range) nextRange_ = std::max(nextRange_, n.argAs<AxisArg>().id + 1);
-  }
+  RestSplitter(Graph& g, UOp sink) : g_(g), nextRange_(nextRangeId(sink)) {}
 
   UOp run(UOp sink) {
     std::vector<UOp> src;
@@ -111,7 +108,7 @@ class RestSplitter {
     const std::vector<UOp> stores = storesOf(end.src(0));
     std::span<const UOp> ranges = end.src().subspan(1);
     for (UOp r : ranges) {
-      if (typeOf(r) != AxisType::Upcast || stores.empty()) continue;
+      if (axisType(r) != AxisType::Upcast || stores.empty()) continue;
       Tile tile{r, limitOf(stores, r)};
       if (!tile.inside) continue;
       for (size_t i = 0; i < ranges.size(); ++i)
@@ -129,7 +126,7 @@ class RestSplitter {
     return rangesInside(end.src(0), std::move(inner));
   }
 
-  /// Rows of nothing but loads and stores take no longer where some are not stored, and local buffers stay one.
+  /// Rows of nothing but loads and stores take as long where some are not stored, and local buffers stay one.
   static bool pays(UOp end, const Tile& tile) {
     const std::vector<UOp> ranges = inside(end, tile);
     bool sums = false;
@@ -137,8 +134,8 @@ class RestSplitter {
       if (n.op() == Op::Fill && dependsOnAny(n, ranges)) return false;
       if (n.op() != Op::Reduce || !n.dependsOn(tile.copies)) continue;
       for (UOp r : n.src().subspan(1)) {
-        if (typeOf(r) == AxisType::Core) return false;
-        sums |= typeOf(r) == AxisType::Reduce;
+        if (axisType(r) == AxisType::Core) return false;
+        sums |= axisType(r) == AxisType::Reduce;
       }
     }
     return sums;
@@ -188,7 +185,7 @@ class RestSplitter {
   UOp ownOf(UOp range, const Nest& nest) {
     if (range == nest.copies) return nest.rows;
     if (!contains(nest.inside, range)) return range;
-    return ownRange({nest.choice.src(0).id(), range.id()}, range.src(0), typeOf(range));
+    return ownRange({nest.choice.src(0).id(), range.id()}, range.src(0), axisType(range));
   }
   UOp ownRange(std::pair<uint32_t, uint32_t> key, UOp extent, AxisType type) {
     UOp& range = ranges_[key];
@@ -229,7 +226,7 @@ class RestSplitter {
   }
 
   Graph& g_;
-  uint32_t nextRange_ = 0;
+  uint32_t nextRange_;
   std::map<std::pair<uint32_t, uint32_t>, UOp> ranges_;  // by what chooses the nest, and the range they stand for
 };
 

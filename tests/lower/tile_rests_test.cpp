@@ -1,11 +1,6 @@
 #include "lower/tile_rests.h"
 
-#include <catch2/catch.hpp>
-
-#include "ir/text.h"
-#include "ir/verify.h"
-#include "opts/kernel_parts.h"
-#include "opts/opt_checks.h"
+#include "rest_kernels.h"
 
 using namespace svod;
 
@@ -40,15 +35,7 @@ Buffers storedFor(UOp sink, int64_t rows) {
       t.set(i, Scalar::of(DType::F32, static_cast<double>((i * 7 + static_cast<int64_t>(buffers.size()) * 5) % 11)));
     buffers.push_back(std::move(t));
   }
-  const Status status = interpretKernel(sink, buffers, {{"rows", rows}});
-  if (!status) FAIL(toText(status.error()) << "\n" << toUopText(sink));
-  return buffers;
-}
-
-UOp withOpts(Graph& g, UOp sink, const std::string& opts) {
-  auto tuned = applyOpts(g, sink, *parseOpts(opts), cpuCaps());
-  if (!tuned) FAIL(opts << ": " << toText(tuned.error()));
-  return *tuned;
+  return ranWith(sink, std::move(buffers), "rows", rows);
 }
 
 }  // namespace
@@ -64,10 +51,7 @@ TEST_CASE("Rows on a free axis are right whatever is left of the last tile") {
         UOp plain = buildRows(g, g.variable("rows", 1, 100), hasMax), tuned = withOpts(g, plain, opts);
         UOp split = splitTileRests(g, tuned), loops = lowered(g, split);
         REQUIRE(split != tuned);
-        for (auto [sink, stage] : {std::pair(split, Stage::Kernel), std::pair(loops, Stage::Lowered)}) {
-          const Status valid = verify(sink, stage);
-          CHECK((valid ? "" : toText(valid.error())) == "");
-        }
+        checkStages(split, loops);
         for (int64_t rows = 1; rows <= 2 * tile + 1; ++rows) {
           INFO(rows << " rows");
           const Buffers expected = storedFor(plain, rows);
