@@ -30,14 +30,14 @@ std::vector<Argument> argumentsOf(UOp sink) {
   return arguments;
 }
 
+}  // namespace
+
 bool agree(const Scalar& a, const Scalar& b, double allowed) {
   if (a == b) return true;
   if (!isFloat(a.dtype())) return false;
   const double x = a.asFloat(), y = b.asFloat();
   return (std::isnan(x) && std::isnan(y)) || x == y || std::abs(x - y) <= allowed;
 }
-
-}  // namespace
 
 HostTensor plainValues(DType dtype, std::vector<int64_t> dims, std::mt19937& random) {
   HostTensor tensor = HostTensor::zeros(dtype, std::move(dims));

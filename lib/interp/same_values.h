@@ -22,6 +22,9 @@ Status checkSameValues(UOp before, const LinearKernel& after);
 /// `name` says what they belong to.
 Status checkClose(const std::string& name, const HostTensor& before, const HostTensor& after);
 
+/// Whether they are equal, both NaN, or floats that differ by `allowed` at most.
+bool agree(const Scalar& a, const Scalar& b, double allowed);
+
 /// Floats in [-1, 1] in steps of 1/64, integers from 0 to 7: every sum of some is exact in most dtypes.
 HostTensor plainValues(DType dtype, std::vector<int64_t> dims, std::mt19937& random);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "interp/same_values.h"
+
 namespace svod {
 
 namespace {
@@ -24,13 +26,6 @@ double distance(const HostTensor& a, const HostTensor& b) {
     if (const double d = std::abs(a.at(i).asFloat() - b.at(i).asFloat()); std::isfinite(d))
       largest = std::max(largest, d);
   return largest;
-}
-
-bool agree(const Scalar& expected, const Scalar& actual, double tolerance) {
-  if (expected == actual) return true;
-  if (!isFloat(expected.dtype())) return false;
-  const double a = expected.asFloat(), b = actual.asFloat();
-  return (std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= tolerance;
 }
 
 std::string positionText(int64_t flat, const std::vector<int64_t>& dims) {
