@@ -1,6 +1,7 @@
 #include "runtime-min/program.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "support/heap_sort.h"
@@ -56,19 +57,19 @@ Program::Program(const Plan& plan, std::span<const KernelFunction> functions, st
   linkSteps(plan);
 }
 
+Range Program::addArgs(std::span<const BufferId> buffers) {
+  const auto begin = static_cast<uint32_t>(argBuffers.size());
+  for (BufferId buffer : buffers) argBuffers.push_back(buffer);
+  return {begin, static_cast<uint32_t>(argBuffers.size())};
+}
+
+ProgramLaunch Program::addLaunch(const Plan& plan, const Launch& launch, KernelFunction function) {
+  const uint32_t begin = std::exchange(valueCount, valueCount + static_cast<uint32_t>(launch.values.size()));
+  scratchBytes = std::max(scratchBytes, plan.kernels[launch.kernel].scratchBytes);
+  return {function, addArgs(launch.buffers), {begin, valueCount}};
+}
+
 void Program::fillSteps(const Plan& plan, std::span<const KernelFunction> functions) {
-  const auto slots = [&](std::vector<BufferId> buffers) {
-    Range range{static_cast<uint32_t>(argBuffers.size()), static_cast<uint32_t>(argBuffers.size() + buffers.size())};
-    argBuffers.insert(argBuffers.end(), buffers.begin(), buffers.end());
-    return range;
-  };
-  const auto called = [&](const Launch& launch) {
-    ProgramLaunch call = {functions[launch.kernel], slots(launch.buffers), {}};
-    call.values = {valueCount, valueCount + static_cast<uint32_t>(launch.values.size())};
-    valueCount = call.values.end;
-    scratchBytes = std::max(scratchBytes, plan.kernels[launch.kernel].scratchBytes);
-    return call;
-  };
   std::vector<std::pair<uint32_t, StepId>> open = {{0, StepId(plan.steps.size())}};  // scope, end
   for (StepId id = 0; id < plan.steps.size(); id++) {
     while (open.size() > 1 && id == open.back().second) open.pop_back();
@@ -79,25 +80,26 @@ void Program::fillSteps(const Plan& plan, std::span<const KernelFunction> functi
     step.dynamic = isDynamic(plan, from);
     if (step.dynamic) scopes[step.scope].dynamic.push_back(id);
     if (const auto* launch = std::get_if<Launch>(&from.action)) {
-      const ProgramLaunch own = called(*launch);
+      const ProgramLaunch own = addLaunch(plan, *launch, functions[launch->kernel]);
       step.function = own.function, step.args = own.args, step.values = own.values;
       step.cases.begin = static_cast<uint32_t>(cases.size());
-      for (const LaunchCase& one : launch->cases) cases.push_back(called(one.launch));
+      for (const auto& [when, instead] : launch->cases)
+        cases.push_back(addLaunch(plan, instead, functions[instead.kernel]));
       step.cases.end = static_cast<uint32_t>(cases.size());
     } else if (const auto* copy = std::get_if<Copy>(&from.action)) {
       step.kind = StepKind::Copy;
-      step.args = slots({copy->dst, copy->src});
+      step.args = addArgs(std::array{copy->dst, copy->src});
     } else if (const auto* call = std::get_if<HostCall>(&from.action)) {
       step.kind = StepKind::Call;
       std::vector<BufferId> buffers;
       for (const HostArg& arg : call->args) buffers.push_back(arg.buffer);
-      step.args = slots(std::move(buffers));
+      step.args = addArgs(buffers);
       step.hostFunction = indexOf(hostFunctions, call->function);
       step.call = static_cast<uint32_t>(calls.size());
       calls.push_back(id);
     } else if (const auto* loop = std::get_if<Loop>(&from.action)) {
       step.kind = StepKind::Loop;
-      if (loop->condition) step.args = slots({*loop->condition});
+      if (loop->condition) step.args = addArgs({&*loop->condition, 1});
       step.body = static_cast<uint32_t>(scopes.size());
       scopes.emplace_back().loop = id;
       if (loop->length > 0) open.emplace_back(step.body, id + 1 + loop->length);

@@ -77,6 +77,8 @@ struct Program {
   bool isChain = false;                    // no loop, and every step waits for the one before
 
  private:
+  Range addArgs(std::span<const BufferId> buffers);
+  ProgramLaunch addLaunch(const Plan& plan, const Launch& launch, KernelFunction function);
   /// Everything of the steps but their order.
   void fillSteps(const Plan& plan, std::span<const KernelFunction> functions);
   /// What of each scope is given together, and an order of the rest in which everything can be done.

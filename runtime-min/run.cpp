@@ -26,6 +26,17 @@ uint64_t estimate(const Expr& expr, std::span<const int64_t> values) {
   return static_cast<uint64_t>(std::max<int64_t>(0, expr.tryEvaluate(values).value_or(0)));
 }
 
+/// Why an expression has no value.
+[[gnu::cold, gnu::noinline]] tl::unexpected<Error> noValue(const Expr& expr, std::span<const int64_t> values,
+                                                           const std::vector<std::string>& names) {
+  return svod::fail(expr.evaluate(values, names).error());
+}
+
+[[gnu::cold, gnu::noinline]] tl::unexpected<Error> tooMany(const KernelDesc& kernel, int64_t count, const char* parts) {
+  return svod::fail(Diag::VariableBounds, says({"kernel '", kernel.name, "' would have ", count, parts}),
+                    "choose other values for the variables");
+}
+
 }  // namespace
 
 // ---- What the steps get ----
@@ -34,26 +45,6 @@ uint32_t Run::tasksFor(const Work& work) const {
   const uint64_t most = std::min<uint64_t>(static_cast<uint64_t>(work.tiles), workers_.size() * kTasksPerWorker);
   if (workers_.size() == 1 || most <= 1) return 1;
   return static_cast<uint32_t>(std::clamp<uint64_t>(nanoseconds(work.flops, work.bytes) / kTaskNs, 1, most));
-}
-
-/// The first case that holds. Sizes of the run are known, counters of loops are not.
-Status Run::choose(StepId id, const Launch& launch) {
-  const ProgramStep& step = program_.steps[id];
-  const LoadedKernels& loaded = config_.loaded;
-  chosen_[id] = {&launch, {step.function, step.args, step.values}, loaded.own.empty() ? nullptr : loaded.own[id], 0};
-  for (uint32_t i = 0; i < launch.cases.size(); i++) {
-    bool holds = true;
-    for (const SizeRange& range : launch.cases[i].when) {
-      const std::optional<int64_t> size = range.size.tryEvaluate(variables_);
-      if (!size) return svod::fail(range.size.evaluate(variables_, loaded_.variableNames()).error());
-      holds = holds && *size >= range.min && *size <= range.max;
-    }
-    if (!holds) continue;
-    const uint32_t at = step.cases.begin + i;
-    chosen_[id] = {&launch.cases[i].launch, program_.cases[at], loaded.own.empty() ? nullptr : loaded.cases[at], i + 1};
-    break;
-  }
-  return {};
 }
 
 Status Run::evaluateLaunch(StepId step) {
@@ -65,14 +56,12 @@ Status Run::evaluateLaunch(StepId step) {
     if (const std::optional<int64_t> value = launch.values[i].tryEvaluate(variables_))
       values[i] = *value;
     else
-      return svod::fail(launch.values[i].evaluate(variables_, loaded_.variableNames()).error());
+      return noValue(launch.values[i], variables_, loaded_.variableNames());
   }
   if (kernel.grid) return evaluateGrid(step, kernel, values);
   const std::optional<int64_t> tiles = kernel.tiles.tryEvaluate(values);
-  if (!tiles) return svod::fail(kernel.tiles.evaluate(values, kernel.values).error());
-  if (*tiles < 0 || *tiles > kMaxTiles)
-    return svod::fail(Diag::VariableBounds, says({"kernel '", kernel.name, "' would have ", *tiles, " tiles"}),
-                      "choose other values for the variables");
+  if (!tiles) return noValue(kernel.tiles, values, kernel.values);
+  if (*tiles < 0 || *tiles > kMaxTiles) return tooMany(kernel, *tiles, " tiles");
   work_[step] = {*tiles, 1, estimate(kernel.flops, values), estimate(kernel.bytes, values)};
   if (devices_.isOnDevice(step)) return {};
   work_[step].tasks = tasksFor(work_[step]);
@@ -85,10 +74,8 @@ Status Run::evaluateGrid(StepId step, const KernelDesc& kernel, std::span<const 
   for (size_t axis = 0; axis < 3; axis++) {
     const Expr& extent = kernel.grid->groups[axis];
     const std::optional<int64_t> groups = extent.tryEvaluate(values);
-    if (!groups) return svod::fail(extent.evaluate(values, kernel.values).error());
-    if (*groups < 0 || *groups > kMaxTiles)
-      return svod::fail(Diag::VariableBounds, says({"kernel '", kernel.name, "' would have ", *groups, " workgroups"}),
-                        "choose other values for the variables");
+    if (!groups) return noValue(extent, values, kernel.values);
+    if (*groups < 0 || *groups > kMaxTiles) return tooMany(kernel, *groups, " workgroups");
     groups_[step][axis] = *groups;
     isEmpty = isEmpty || *groups == 0;
   }
@@ -115,7 +102,7 @@ Status Run::evaluateCall(StepId id) {
 
 Status Run::evaluateCopy(StepId id, const Copy& copy) {
   const std::optional<int64_t> bytes = copy.bytes.tryEvaluate(variables_);
-  if (!bytes) return svod::fail(copy.bytes.evaluate(variables_, loaded_.variableNames()).error());
+  if (!bytes) return noValue(copy.bytes, variables_, loaded_.variableNames());
   const uint32_t slot = program_.steps[id].args.begin;
   if (*bytes < 0 || static_cast<uint64_t>(*bytes) > std::min(sizes_[slot], sizes_[slot + 1]))
     return svod::fail(Diag::VariableBounds,

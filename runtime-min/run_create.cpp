@@ -1,4 +1,4 @@
-// A run is made and taken apart once: there, size counts.
+// What happens once per run or binding of sizes: there, size counts.
 #include "runtime-min/run.h"
 
 namespace svod {
@@ -39,6 +39,25 @@ Result<std::unique_ptr<Run>> Run::create(const LoadedPlan& loaded, Config config
     SVOD_TRY(worker.scratch, MemoryBlock::allocate(run->config_.memory, each, kPlanAlignment, "scratch"));
   }
   return run;
+}
+
+/// The first case that holds. Sizes of the run are known, counters of loops are not.
+Status Run::choose(StepId id, const Launch& launch) {
+  const ProgramStep& step = program_.steps[id];
+  const LoadedKernels& loaded = config_.loaded;
+  chosen_[id] = {&launch, {step.function, step.args, step.values}, loaded.own.empty() ? nullptr : loaded.own[id], 0};
+  for (uint32_t i = 0; i < launch.cases.size(); i++) {
+    bool holds = true;
+    for (const SizeRange& range : launch.cases[i].when) {
+      SVOD_TRY(const int64_t size, range.size.evaluate(variables_, loaded_.variableNames()));
+      holds = holds && size >= range.min && size <= range.max;
+    }
+    if (!holds) continue;
+    const uint32_t at = step.cases.begin + i;
+    chosen_[id] = {&launch.cases[i].launch, program_.cases[at], loaded.own.empty() ? nullptr : loaded.cases[at], i + 1};
+    break;
+  }
+  return {};
 }
 
 Run::~Run() = default;
