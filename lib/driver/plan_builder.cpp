@@ -179,7 +179,7 @@ class PlanBuilder {
     return launch;
   }
   Result<Launch> callOf(const ScheduleItem& item, KernelId kernel) {
-    Launch launch{kernel, {}, {}};
+    Launch launch{kernel, {}, {}, {}};
     for (size_t slot = 0; slot < item.args.size(); ++slot)
       launch.buffers.push_back(weights_.bufferFor(item, kernel, slot, plan_.buffers));
     if (!item.function.empty()) {

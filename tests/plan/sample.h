@@ -67,7 +67,7 @@ inline Plan sampleVariantsPlan() {
   kernel.args[0].bytes = 64;
   plan.kernels.push_back(std::move(kernel));
   const Expr n = Expr::variable(0);
-  plan.variants = {{"x86-64-v3", {"avx", "avx2", "sse4.2"}, {{4, {2, {2, 4}, {3}}}, {5, {1, {9, 4}, {n}}}}},
+  plan.variants = {{"x86-64-v3", {"avx", "avx2", "sse4.2"}, {{4, {2, {2, 4}, {3}, {}}}, {5, {1, {9, 4}, {n}, {}}}}},
                    {"x86-64-v4", {"avx", "avx2", "avx512f", "sse4.2"}, {}}};
   return plan;
 }
@@ -82,8 +82,9 @@ inline Plan sampleCasesPlan() {
   plan.kernels.push_back(std::move(kernel));
   const Expr n = Expr::variable(0), batch = Expr::variable(1);
   std::get<Launch>(plan.steps[5].action).cases = {
-      {{{n, 1, 1}}, {1, {9, 4}, {}}}, {{{Expr::make(ExprOp::Mod, n, 4), 0, 0}, {batch, 1, 3}}, {0, {3, 4}, {n * 1}}}};
-  std::get<Launch>(plan.steps[0].action).cases = {{{{n + batch, -5, 9}}, {0, {0, 2}, {4}}}};
+      {{{n, 1, 1}}, {1, {9, 4}, {}, {}}},
+      {{{Expr::make(ExprOp::Mod, n, 4), 0, 0}, {batch, 1, 3}}, {0, {3, 4}, {n * 1}, {}}}};
+  std::get<Launch>(plan.steps[0].action).cases = {{{{n + batch, -5, 9}}, {0, {0, 2}, {4}, {}}}};
   return plan;
 }
 
@@ -123,7 +124,7 @@ inline Plan sampleArchPlan() {
   plan.kernels[1].grid->images.pop_back();
   kernel.grid->images.erase(kernel.grid->images.begin());
   plan.kernels.push_back(std::move(kernel));
-  plan.variants = {{"gpu:arch_8", {}, {{8, {2, {9, 10}, {Expr::variable(0)}}}}},
+  plan.variants = {{"gpu:arch_8", {}, {{8, {2, {9, 10}, {Expr::variable(0)}, {}}}}},
                    {"x86-64-v3", {"avx", "avx2", "sse4.2"}, {}}};
   return plan;
 }

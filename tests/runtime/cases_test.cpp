@@ -16,7 +16,7 @@ struct Fixture {
     std::vector<Launch> launches;
     for (float which : {1.0f, 2.0f, 3.0f, 4.0f}) {
       const BufferId w = b.constant("w", std::vector<float>(16, which));
-      launches.push_back({0, {x, w, z}, {n}});
+      launches.push_back({0, {x, w, z}, {n}, {}});
     }
     launches[0].cases = {{{{n, 1, 1}}, launches[1]}, {{{multiple, 0, 0}}, launches[2]}, {{{n, 0, 3}}, launches[3]}};
     if (inLoop) b.step(Loop{b.variable("i", 0, 1, VariableKind::Loop), 2, 1});
