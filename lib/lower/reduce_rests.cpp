@@ -150,6 +150,7 @@ class ReduceSplitter {
   /// A term with these in place of the counters, where `known` holds.
   UOp under(const Steps& s, UOp step, UOp copy, UOp known) {
     return transform(g_, at(s, s.body, step, copy, {}), [&](UOp n, std::span<const UOp> same) {
+      if (n.op() == Op::Range) return n;  // its loop closes the one that stands there
       std::vector<UOp> src(same.begin(), same.end());
       const auto learn = [&](UOp& of) { of = simplifyUnder(g_, of, known); };
       if (n.op() == Op::Index) std::ranges::for_each(std::span(src).subspan(1), learn);

@@ -1,5 +1,6 @@
 #include "lower/reduce_rests.h"
 
+#include "lower/tile_rests.h"
 #include "rest_kernels.h"
 
 using namespace svod;
@@ -48,6 +49,28 @@ TEST_CASE("Sums of a free number of terms are right whatever is left of the last
         CHECK(sameBuffers(expected, storedFor(loops, terms), 0));
       }
     }
+}
+
+TEST_CASE("Sums in tiles that have rests stay within the loops of these") {
+  Graph g;
+  Builder b(g);
+  UOp n = g.variable("n", 1, 20), r0 = b.loop(n), k = b.loop(n, AxisType::Reduce);
+  UOp x = g.make(Op::Param, DType::F32, {b.mul(n, n)}, SlotArg{1, Space::Global});
+  UOp sum = b.reduce(Op::Add, g.load(g.indexInto(x, std::vector<UOp>{b.add(b.mul(r0, n), k)})), {k});
+  UOp plain = b.sink({b.end(b.store(b.at(0, DType::F32, {20}, {r0}), sum), {r0})});
+  UOp tiles = splitTileRests(g, withOpts(g, plain, "upcast(0,6) vector(1,4) acc(1,2) thread(0,1)"));
+  UOp split = splitReduceRests(g, tiles), loops = lowered(g, split);
+  REQUIRE(split != tiles);
+  checkStages(split, loops);
+  for (int64_t size = 1; size <= 20; ++size) {
+    INFO("n = " << size);
+    Buffers buffers{HostTensor::zeros(DType::F32, {20}), HostTensor::zeros(DType::F32, {size * size})};
+    for (int64_t i = 0; i < size * size; ++i)
+      buffers[1].set(i, Scalar::of(DType::F32, static_cast<double>((i * 7) % 11 - 4)));
+    const Buffers expected = ranWith(plain, buffers, "n", size);
+    CHECK(sameBuffers(expected, ranWith(split, buffers, "n", size), 0));
+    CHECK(sameBuffers(expected, ranWith(loops, buffers, "n", size), 0));
+  }
 }
 
 TEST_CASE("Whole steps of a sum have no masks") {
