@@ -24,10 +24,40 @@ namespace {
 
 constexpr int64_t kMaxTable = 1 << 14;
 
-// A part of a counter that merged loops share: quotients and remainders of a range by constants.
+// How often a counter goes through all values below `divisor`, which only a run knows: 4 of n * 4 by n. Nothing where
+// that is no constant.
+std::optional<int64_t> roundsOf(UOp counter, UOp divisor) {
+  if (counter.op() != Op::Range) return std::nullopt;
+  std::vector<UOp> extent, factors;
+  flattenFactors(counter.src(0), extent);
+  flattenFactors(divisor, factors);
+  for (UOp f : factors) {
+    const auto at = std::ranges::find(extent, f);
+    if (at == extent.end()) return std::nullopt;
+    extent.erase(at);
+  }
+  int64_t rounds = 1;
+  for (UOp f : extent) {
+    if (!f.isConst()) return std::nullopt;
+    rounds *= f.constInt();
+  }
+  return rounds;
+}
+
+// A part of a counter that merged loops share: quotients and remainders of a range by constants, and the quotient by
+// the size of a run that its extent is a multiple of.
 bool isDigit(UOp n) {
-  return (n.op() == Op::Floordiv || n.op() == Op::Floormod) && n.src(1).isConst() &&
-         (n.src(0).op() == Op::Range || isDigit(n.src(0)));
+  if (n.op() != Op::Floordiv && n.op() != Op::Floormod) return false;
+  if (!n.src(1).isConst()) return n.op() == Op::Floordiv && roundsOf(n.src(0), n.src(1)).has_value();
+  return n.src(0).op() == Op::Range || isDigit(n.src(0));
+}
+
+// How many values a counter or a digit has at most.
+int64_t countOf(UOp leaf) {
+  const int64_t bound = leaf.bounds().max + 1;
+  if (leaf.op() != Op::Floordiv) return bound;
+  if (!leaf.src(1).isConst()) return *roundsOf(leaf.src(0), leaf.src(1));
+  return std::min(bound, (countOf(leaf.src(0)) - 1) / leaf.src(1).constInt() + 1);
 }
 
 // The counters and digits that an address is made of; false where it is made of anything else. Each node is visited
@@ -80,7 +110,7 @@ struct LeafOrder {
 
 int64_t unitOf(UOp leaf) {
   if (leaf.op() == Op::Range) return 1;
-  return unitOf(leaf.src(0)) * (leaf.op() == Op::Floordiv ? leaf.src(1).constInt() : 1);
+  return unitOf(leaf.src(0)) * (leaf.op() == Op::Floordiv ? leaf.src(1).bounds().max : 1);
 }
 
 // Steps of a reduce, results, lanes, terms of an instruction.
@@ -122,7 +152,7 @@ void sortLeaves(std::vector<UOp>& leaves, std::span<const UOp> nodes, UOp load) 
   auto first = threads.begin();  // of what one access reads
   while (first != leaves.begin()) {
     const UOp range = (*(first - 1)).ranges()[0];
-    if (copiesOf(axisType(range)) == 0 || (bytes *= (*(first - 1)).bounds().max + 1) > kAccessBytes) break;
+    if (copiesOf(axisType(range)) == 0 || (bytes *= countOf(*(first - 1))) > kAccessBytes) break;
     --first;
   }
   std::ranges::rotate(first, threads.begin(), leaves.end());
@@ -143,7 +173,7 @@ std::optional<Reading> readingOf(UOp sink, uint32_t slot) {
 
 // The address with a range of its own in place of each leaf.
 UOp withOwnRanges(Graph& g, UOp address, std::span<const UOp> leaves, std::vector<UOp>& ranges, uint32_t id) {
-  for (UOp leaf : leaves) ranges.push_back(g.range(g.index(leaf.bounds().max + 1), id++, AxisType::Loop));
+  for (UOp leaf : leaves) ranges.push_back(g.range(g.index(countOf(leaf)), id++, AxisType::Loop));
   return substitute(g, address, leaves, ranges);
 }
 
@@ -187,6 +217,11 @@ bool keepsOrder(const ConstantLayout& layout, int64_t elements) {
   return stride == elements && layout.table[0] == 0;
 }
 
+// The leaf, so that its bounds say how many values it has.
+UOp withinCount(Graph& g, UOp leaf) {
+  return countOf(leaf) > leaf.bounds().max ? leaf : g.make(Op::Min, DType::Index, {leaf, g.index(countOf(leaf) - 1)});
+}
+
 }  // namespace
 
 std::optional<ConstantLayout> readingOrder(Graph& g, UOp sink, uint32_t slot) {
@@ -204,7 +239,7 @@ UOp layOutConstants(Graph& g, UOp sink, std::span<const uint32_t> slots, std::ve
     Linear address;
     int64_t stride = 1;
     for (size_t i = layout->dims.size(); i-- > 0; stride *= layout->dims[i].extent)
-      address.add(reading->leaves[i], stride);
+      address.add(withinCount(g, reading->leaves[i]), stride);
     UOp at = build(g, address);
     UOp moved = g.make(Op::Param, param.dtype(), {g.index(layout->elements())}, param.arg());
     if (UOp place = reading->load.src(0).src(0); place.op() == Op::Prefetch)
