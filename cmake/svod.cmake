@@ -191,6 +191,9 @@ function(svod_register_test target name tools labels)
   endif()
   list(REMOVE_DUPLICATES labels)
   add_test(NAME ${folder}/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  if("slow" IN_LIST labels)
+    set_tests_properties(${folder}/${name} PROPERTIES COST 100)  # ctest starts these first, so that no core is idle at the end
+  endif()
   set(environment SVOD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} SVOD_NO_CACHE=1)
   # A process that ends by _exit would have reported a race in vain; what a dying process says of its crash may be unsafe.
   # Kernels are not instrumented, and two tiles of one may write the same bytes to the same place.
