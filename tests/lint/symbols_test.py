@@ -5,7 +5,7 @@ from pathlib import Path
 import subprocess
 import unittest
 
-BUILD = Path(os.environ.get("SVOD_BIN", "build/dev/bin")).parent
+BUILD = Path(os.environ.get("SVOD_BIN_DIR", "build/dev/bin")).parent
 
 
 def places(names):
