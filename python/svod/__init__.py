@@ -2,7 +2,7 @@
 
     import numpy, svod
 
-    plan = svod.compile("alike.svod", "alike.plan", verify=True)
+    plan = svod.compile("alike.svod")
     result = plan(image=numpy.zeros((3, 1, 8, 8), numpy.float32))
     result["alike"], result["nearest"]
 

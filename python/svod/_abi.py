@@ -62,8 +62,8 @@ class InstanceOptions(ctypes.Structure):
 
 
 class Record(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("kind", c_char_p), ("step", c_size_t)] + \
-               [(name, c_uint64) for name in ("calls", "busy_ns", "wall_ns", "bytes", "flops")]
+    _fields_ = [("name", c_char_p), ("kind", c_char_p), ("step", c_size_t), ("calls", c_uint64), ("busy_ns", c_uint64), ("wall_ns", c_uint64),
+                ("bytes", c_uint64), ("flops", c_uint64)]
 
 
 _ERROR = POINTER(Error)

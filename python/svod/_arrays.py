@@ -29,7 +29,8 @@ def aligned_empty(shape: Sequence[int], kind: Any) -> numpy.ndarray:
     size = int(numpy.prod(shape, dtype=numpy.int64)) * kind.itemsize
     memory = numpy.empty(size + LINE, numpy.uint8)
     start = -memory.ctypes.data % LINE
-    return memory[start:start + size].view(kind).reshape(shape)
+    array: numpy.ndarray = memory[start:start + size].view(kind).reshape(shape)
+    return array
 
 
 def from_any(value: Any, name: str, port: str) -> numpy.ndarray:
@@ -126,7 +127,8 @@ def pack(array: numpy.ndarray, name: str, port: str) -> numpy.ndarray:
     codes = array.reshape(-1).view(numpy.uint8) & ((1 << bits) - 1)
     each = 8 // bits
     codes = numpy.concatenate([codes, numpy.zeros(-len(codes) % each, numpy.uint8)]).reshape(-1, each)
-    return numpy.bitwise_or.reduce(codes << (numpy.arange(each, dtype=numpy.uint8) * bits), axis=1).astype(numpy.uint8)
+    packed: numpy.ndarray = numpy.bitwise_or.reduce(codes << (numpy.arange(each, dtype=numpy.uint8) * bits), axis=1)
+    return packed.astype(numpy.uint8)
 
 
 def unpack(memory: numpy.ndarray, name: str, shape: Sequence[int]) -> numpy.ndarray:

@@ -1,34 +1,102 @@
 """svod.compile: the installed svodc."""
 from __future__ import annotations
 
+import contextlib
 import os
-import subprocess
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
-from . import _svodc
+from . import _cache, _svodc
+from ._errors import SvodError, SvodWarning
 from ._plan import Plan
+from ._sources import Source, opened
 from ._svodc import Path
+from ._torch import Export
+
+# Flags that write something besides the plan, or none: where there is no output, nothing would tell where.
+_WRITE = ("emit", "dependencies", "depfile", "depfile_target", "depfile_phony", "stop_after", "output")
+_DAMAGED = ("io", "bad-plan", "plan-version", "plan-checksum", "plan-path")
 
 
 @overload
-def compile(graph: Path, output: Path, *, svodc: Path = ..., load: Literal[True] = True, **flags: Any) -> Plan: ...
+def compile(model: Any, output: Path | None = None, *, args: Any = ..., kwargs: Mapping[str, Any] | None = ..., dynamic_shapes: Any = ...,
+            input_names: Sequence[str] | None = ..., output_names: Sequence[str] | None = ..., svodc: Path = ...,
+            load: Literal[True] = True, **flags: Any) -> Plan: ...
 @overload
-def compile(graph: Path, output: Path, *, svodc: Path = ..., load: Literal[False], **flags: Any) -> None: ...
+def compile(model: Any, output: Path, *, args: Any = ..., kwargs: Mapping[str, Any] | None = ..., dynamic_shapes: Any = ...,
+            input_names: Sequence[str] | None = ..., output_names: Sequence[str] | None = ..., svodc: Path = ...,
+            load: Literal[False], **flags: Any) -> None: ...
 
 
-def compile(graph: Path, output: Path, *, svodc: Path = "svodc", load: bool = True, **flags: Any) -> Plan | None:
-    """Compiles a graph file or an ONNX model to the folder `output`, and loads the plan unless load=False. With emit="pack=FILE"
-    it is written as one file as well.
+def compile(model: Any, output: Path | None = None, *, args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
+            input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None, svodc: Path = "svodc", load: bool = True,
+            **flags: Any) -> Plan | None:
+    """Compiles a model, and loads the plan.
 
-    `graph` is a path, or the text of a graph file, which begins with "svod". `flags` are those of `svodc compile`
-    (docs/cli.md) with _ for -: verify=True, cpu="x86-64-v3", opt_level=0, shape={"x": "2x3"}, disable_pass=["layout"].
-    `svodc` is a program in PATH, or its path. Its errors are raised, with code, place and help; its warnings and notes go to
-    `warnings`, as SvodWarning and SvodNote."""
-    is_text = isinstance(graph, str) and graph.lstrip().startswith("svod ") and "\n" in graph
-    words = [_svodc.found(svodc), "compile", "-" if is_text else os.fspath(graph), "--output", os.fspath(output), "--diagnostics", "json"]
-    done = subprocess.run(words + _svodc.words(flags), input=str(graph) if is_text else None,
-                          stdin=None if is_text else subprocess.DEVNULL, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise _svodc.error(done.returncode, done.stderr)
-    _svodc.warn(done.stderr, stacklevel=2)
-    return Plan(output) if load else None
+    `model` is one of these:
+    - the path of a graph file or of an ONNX model, or the text of a graph file, which begins with "svod 1";
+    - an ONNX model as bytes, as a file opened for reading, or as a ModelProto;
+    - a torch.nn.Module with example inputs in `args`, and `kwargs`, `dynamic_shapes` and names as torch.onnx.export takes them; it is
+      compiled as after eval();
+    - a torch.export.ExportedProgram, or what torch.onnx.export returned.
+
+    Without `output` the plan is kept in the cache: the same model with the same flags is not compiled again, by any process. With `output` it
+    is written to that folder; emit="pack=FILE" writes it as one file as well, and load=False loads nothing.
+
+    `flags` are those of `svodc compile` (docs/cli.md) with _ for -: verify=True, cpu="x86-64-v3", opt_level=0, shape={"x": "2x3"},
+    disable_pass=["layout"]. `svodc` is a program in PATH, or its path. Its errors are raised as SvodError, with code, place and help; its
+    warnings and notes go to `warnings`, as SvodWarning and SvodNote."""
+    program = _svodc.found(svodc)
+    if output is None:
+        _check_kept(flags, load)
+    with opened(model, Export(args, kwargs, dynamic_shapes, input_names, output_names)) as source:
+        words = _svodc.words(_merged(source.flags, flags))
+        if output is None:
+            plan, said = _kept(program, source, words, flags)
+        else:
+            said = _svodc.compiled(program, source, output, words)
+    _svodc.warn(said, stacklevel=2)
+    return plan if output is None else Plan(output) if load else None
+
+
+def _check_kept(flags: Mapping[str, Any], load: bool) -> None:
+    writes = next((name for name in _WRITE if flags.get(name)), None)
+    if writes or not load:
+        what = f"{writes}= writes files of its own" if writes else "load=False leaves the plan in its folder"
+        raise SvodError(f"{what}, and no output is given", "usage", 'add the path of the plan: svod.compile(model, "model.plan", ..)', 2)
+
+
+def _merged(model: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Flags that the model asks for, and those of the call, which win."""
+    merged = dict(given)
+    for name, values in model.items():
+        own = given.get(name, {})
+        if isinstance(own, Mapping):
+            merged[name] = {**values, **own}
+    return merged
+
+
+def _kept(program: str, source: Source, words: list[str], flags: Mapping[str, Any]) -> tuple[Plan, str]:
+    """A plan of the cache. One that is damaged, or was removed since it was found, is made again."""
+    if not (flags.get("no_cache") or os.environ.get("SVOD_NO_CACHE")):
+        for _ in range(2):
+            try:
+                made = _cache.kept(program, source, words, _cache.root(flags.get("cache_dir")))
+            except (OSError, RuntimeError) as error:  # no home, or a folder that cannot be written
+                warnings.warn(f"plans cannot be kept: {error}\nhelp: let XDG_CACHE_HOME name a folder that can be written", SvodWarning, stacklevel=3)
+                break
+            with contextlib.nullcontext() if not made.was_there else _removed_if_damaged(made.path):
+                return Plan(made.path), made.said
+    temporary, plan = _cache.temporary(program, source, words, Plan)
+    return plan, temporary.said
+
+
+@contextlib.contextmanager
+def _removed_if_damaged(path: Any) -> Any:
+    try:
+        yield
+    except SvodError as error:
+        if error.code not in _DAMAGED:
+            raise
+        _cache.discard(path.parent)

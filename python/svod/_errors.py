@@ -1,6 +1,7 @@
 """The one exception, and the warnings."""
 from __future__ import annotations
 
+import re
 from typing import Sequence
 
 
@@ -9,7 +10,7 @@ class SvodError(Exception):
 
     `code` is a stable name such as "input-mismatch" (docs/plan.md lists them), `help` says what to do next and may be
     empty, `exit_code` is what a tool would end with, `place` is where in a file, as "file:line:column", or empty, and
-    `excerpt` shows the line of that place with a mark below it.
+    `excerpt` shows the line of that place with a mark below it. `file`, `line` and `column` are the parts of `place`, or None.
     """
 
     def __init__(self, message: str, code: str, help: str = "", exit_code: int = 1, place: str = "",
@@ -17,6 +18,31 @@ class SvodError(Exception):
         self.message, self.code, self.help, self.exit_code, self.place = message, code, help, exit_code, place
         self.notes, self.excerpt = tuple(notes), excerpt
         super().__init__(message, code)
+
+    @property
+    def file(self) -> str | None:
+        return self._parts()[0]
+
+    @property
+    def line(self) -> int | None:
+        return self._number(1)
+
+    @property
+    def column(self) -> int | None:
+        return self._number(2)
+
+    def _parts(self) -> tuple[str | None, ...]:
+        match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", self.place)
+        return match.groups() if match else (None, None, None)
+
+    def _number(self, part: int) -> int | None:
+        text = self._parts()[part]
+        return None if text is None else int(text)
+
+    def without(self, text: str) -> SvodError:
+        """The same error, where `text` is in none of what it says: a folder that the user knows nothing of."""
+        message, help, place = (each.replace(text, "") for each in (self.message, self.help, self.place))
+        return SvodError(message, self.code, help, self.exit_code, place, [note.replace(text, "") for note in self.notes], self.excerpt)
 
     def __str__(self) -> str:
         return told(self.message, self.code, self.help, self.place, self.notes, self.excerpt)

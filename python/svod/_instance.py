@@ -111,9 +111,12 @@ class Instance:
         self._in_flight: list[Any] = []  # what enqueued runs use
         self.last_call: object = None  # whose inputs are bound, for Plan
         # What the runtime may still touch while it frees lives as long as the handle.
-        weakref.finalize(self, _free, self.handle, (plan, pool, self._entries, self._bound, self._submitted, self._in_flight))
+        weakref.finalize(self, _free, self.handle, (plan.keeper, pool, self._entries, self._bound, self._submitted, self._in_flight))
         self.variables = Variables(self)
         self.states = States(self)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an svod.Instance has memory of this process: send its plan, and call plan.instance() there")
 
     def _lock(self) -> Any:
         """What is held while the runtime is asked. Errors: from a function that this instance calls it would wait for ever."""

@@ -48,6 +48,13 @@ class Pool:
         return int(lib.svod_pool_threads(self.handle))
 
 
+class _Keeper:
+    """Keeps the handle of a plan: for the plan, and for instances, which the plan keeps itself."""
+
+    def __init__(self, handle: int | None) -> None:
+        weakref.finalize(self, lib.svod_plan_free, handle)
+
+
 class Plan:
     """Code and weights. Never changes; any number of instances on any number of threads share it."""
 
@@ -55,8 +62,10 @@ class Plan:
         handle, error = c_void_p(), _abi.Error()
         options = _abi.LoadOptions({None: 0, True: 1, False: -1}[verify_weights], None if cpu is None else cpu.encode())
         check(lib.svod_plan_load(os.fsencode(path), byref(options), byref(handle), byref(error)), error)
+        self.path = os.path.abspath(os.fsdecode(path))
+        self._loaded_as = (self.path, verify_weights, cpu)
         self.handle = handle.value
-        weakref.finalize(self, lib.svod_plan_free, self.handle)
+        self.keeper = _Keeper(self.handle)
         info = _abi.PlanInfo()
         lib.svod_plan_get_info(self.handle, byref(info))
         self.name, self.triple, self.cpu = info.name.decode(), info.triple.decode(), info.cpu.decode()
@@ -140,6 +149,16 @@ class Plan:
 
     def _stateful(self) -> Instance:
         return self._shared.get("") or self._shared.setdefault("", Instance(self))
+
+    def __reduce__(self) -> Any:
+        """A plan is sent to another process by its path: it is loaded there."""
+        return load, self._loaded_as
+
+    def __copy__(self) -> Plan:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Plan:
+        return self
 
     def __repr__(self) -> str:
         def text(ports: dict[str, Port]) -> str:

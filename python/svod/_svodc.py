@@ -5,11 +5,15 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import warnings
 from collections.abc import Iterator
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from ._errors import SvodError, SvodNote, SvodWarning, told
+
+if TYPE_CHECKING:
+    from ._sources import Source
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -19,6 +23,26 @@ def found(svodc: Path) -> str:
     if program is None:
         raise SvodError(f"there is no program '{os.fspath(svodc)}'", "io", "install svod, or give svodc=PATH", 74)
     return program
+
+
+def run(words: list[str], text: str | None = None) -> tuple[str, str]:
+    """What svodc prints and says, with `text` as its stdin. Its errors are raised."""
+    done = subprocess.run(words, input=text, stdin=subprocess.DEVNULL if text is None else None, capture_output=True, encoding="utf-8",
+                          errors="replace")
+    if done.returncode != 0:
+        raise error(done.returncode, done.stderr)
+    return done.stdout, done.stderr
+
+
+def compiled(program: str, source: Source, output: Path, words: list[str]) -> str:
+    """Compiles to the folder `output`; what svodc says, without the folder where the model was written for it."""
+    graph = "-" if source.text is not None else str(source.path)
+    made = source.folder + os.sep if source.folder else ""
+    try:
+        _, said = run([program, "compile", graph, "--output", os.fspath(output), "--diagnostics", "json", *words], source.text)
+    except SvodError as wrong:
+        raise wrong.without(made) if made else wrong
+    return said.replace(json.dumps(made)[1:-1], "") if made else said
 
 
 def words(flags: dict[str, Any]) -> list[str]:

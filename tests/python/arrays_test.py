@@ -1,6 +1,7 @@
 """What goes in and out: by position, of every element type, tensors of other libraries; and what svodc says of a graph."""
 import importlib.util
 import math
+import os
 import subprocess
 import sys
 import unittest
@@ -181,9 +182,10 @@ class Compiling(unittest.TestCase):
     def test_types(self):
         program = FOLDER / "typed.py"
         program.write_text("import svod\nplan = svod.compile('g', 'p')\nreveal_type(plan)\nplan.instance()\n"
-                           "reveal_type(svod.compile('g', 'p', load=False, cpu='x'))\nreveal_type(plan.instance()(1)['y'])\n")
-        done = subprocess.run([sys.executable, "-m", "mypy", "--python-executable", sys.executable, "--cache-dir", FOLDER / "mypy", program],
-                              capture_output=True, text=True, env={"MYPYPATH": str(FOLDER), "PATH": "/usr/bin:/bin"})
+                           "reveal_type(svod.compile('g', 'p', load=False, cpu='x'))\nsvod.compile(b'g').path\nreveal_type(plan.instance()(1)['y'])\n")
+        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--python-executable", sys.executable, "--cache-dir", FOLDER / "mypy",
+                               program, FOLDER / "svod"], capture_output=True, text=True, env={**os.environ, "MYPYPATH": str(FOLDER)})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn('Revealed type is "svod._plan.Plan"', done.stdout)
         self.assertIn('Revealed type is "None"', done.stdout)
 

@@ -114,6 +114,17 @@ class Python(unittest.TestCase):
         gc.collect()
         self.assertIsNone(seen())
 
+    def test_a_plan_that_was_called_goes_with_its_last_user(self):
+        plan = compiled(COUNTER)
+        plan(x=[1, 2])
+        run, seen = plan.instance(), weakref.ref(plan)
+        del plan
+        gc.collect()
+        self.assertEqual(run(x=[1, 2])["now"].tolist(), [22, 44])
+        del run
+        gc.collect()
+        self.assertIsNone(seen())
+
     def test_every_element_type(self):
         for dtype, values in {"bool": [True, False, True], "i8": [-3, 4, 5], "u8": [250, 1, 2], "i16": [-300, 1, 2], "u16": [60000, 1, 2],
                               "i32": [1, -2, 3], "u32": [1, 2, 4000000000], "i64": [1, -2, 1 << 40], "u64": [1, 2, 1 << 63],
