@@ -10,12 +10,17 @@ A plan is loaded once and shared, by threads and by forked processes; an Instanc
 one user of it. Arrays come as anything that has `__dlpack__` or `__array__`, and go as numpy arrays, which have both.
 docs/python.md has more.
 """
+from . import ops
 from ._compile import compile
 from ._errors import SvodError, SvodNote, SvodWarning
+from ._graph import Graph
 from ._instance import Instance, ProfileRecord
 from ._plan import Plan, Pool, Port, Variable, load
+from ._text import Size
+from ._trace import Traced, trace
 from ._tune import tune
+from ._values import Value
 
 __version__ = "0.1.0"
-__all__ = ["Instance", "Plan", "Pool", "Port", "ProfileRecord", "SvodError", "SvodNote", "SvodWarning", "Variable", "compile", "load",
-           "tune"]
+__all__ = ["Graph", "Instance", "Plan", "Pool", "Port", "ProfileRecord", "Size", "SvodError", "SvodNote", "SvodWarning", "Traced", "Value", "Variable",
+           "compile", "load", "ops", "trace", "tune"]

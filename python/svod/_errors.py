@@ -39,10 +39,14 @@ class SvodError(Exception):
         text = self._parts()[part]
         return None if text is None else int(text)
 
-    def without(self, text: str) -> SvodError:
-        """The same error, where `text` is in none of what it says: a folder that the user knows nothing of."""
-        message, help, place = (each.replace(text, "") for each in (self.message, self.help, self.place))
-        return SvodError(message, self.code, help, self.exit_code, place, [note.replace(text, "") for note in self.notes], self.excerpt)
+    def of_source(self, folder: str, origins: Sequence[str]) -> SvodError:
+        """The same error of a file made in `folder`, which nothing names: with a note that says where the program made the line."""
+        message, help, place = (each.replace(folder, "") for each in (self.message, self.help, self.place))
+        notes = [note.replace(folder, "") for note in self.notes]
+        number = self.line or 0
+        if 0 < number <= len(origins) and origins[number - 1]:
+            notes.insert(0, f"recorded at {origins[number - 1]}")
+        return SvodError(message, self.code, help, self.exit_code, place, notes, self.excerpt)
 
     def __str__(self) -> str:
         return told(self.message, self.code, self.help, self.place, self.notes, self.excerpt)

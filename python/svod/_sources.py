@@ -4,13 +4,14 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ._errors import SvodError
+from ._graph import Graph
 from ._torch import Export, exported_model
 
 _LARGEST_MESSAGE = 2_000_000_000  # bytes of a protobuf, whose limit is 2 GiB
@@ -30,6 +31,7 @@ class Source:
     text: str | None = None
     folder: str = ""
     flags: Mapping[str, Any] = field(default_factory=dict)
+    origins: Sequence[str] = ()  # for each line of a graph that a program built, where the program did it
 
     def content(self) -> bytes:
         return self.text.encode() if self.text is not None else Path(str(self.path)).read_bytes()
@@ -46,6 +48,10 @@ def opened(model: Any, export: Export) -> Iterator[Source]:
         yield _of_text(model)
         return
     with tempfile.TemporaryDirectory(prefix="svod-") as folder:
+        if isinstance(model, Graph):
+            path = Path(folder) / f"{''.join(c if c.isalnum() else '_' for c in model.name)}.svod"
+            yield Source(str(path), None, folder, {}, model.save(path))
+            return
         path, flags = _written(model, export, Path(folder))
         yield Source(str(path), None, folder, flags)
 

@@ -41,7 +41,7 @@ def compiled(program: str, source: Source, output: Path, words: list[str]) -> st
     try:
         _, said = run([program, "compile", graph, "--output", os.fspath(output), "--diagnostics", "json", *words], source.text)
     except SvodError as wrong:
-        raise wrong.without(made) if made else wrong
+        raise wrong.of_source(made, source.origins) if made else wrong
     return said.replace(json.dumps(made)[1:-1], "") if made else said
 
 
