@@ -14,13 +14,16 @@ from . import ops
 from ._compile import compile
 from ._errors import SvodError, SvodNote, SvodWarning
 from ._graph import Graph
-from ._instance import Instance, ProfileRecord
+from ._inspect import Inspection, inspect
+from ._instance import Instance
+from ._outputs import Outputs
 from ._plan import Plan, Pool, Port, Variable, load
+from ._profile import Profile, ProfileRecord
 from ._text import Size
 from ._trace import Traced, trace
 from ._tune import tune
 from ._values import Value
 
 __version__ = "0.1.0"
-__all__ = ["Graph", "Instance", "Plan", "Pool", "Port", "ProfileRecord", "Size", "SvodError", "SvodNote", "SvodWarning", "Traced", "Value", "Variable",
-           "compile", "load", "ops", "trace", "tune"]
+__all__ = ["Graph", "Inspection", "Instance", "Outputs", "Plan", "Pool", "Port", "Profile", "ProfileRecord", "Size", "SvodError", "SvodNote",
+           "SvodWarning", "Traced", "Value", "Variable", "compile", "inspect", "load", "ops", "trace", "tune"]

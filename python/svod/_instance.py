@@ -18,6 +18,8 @@ from ._devices import OWN_STREAM, from_device, is_on_device, options_array
 from ._dlpack import Exported
 from ._errors import SvodError
 from ._mappings import States, Variables, view
+from ._outputs import Outputs, named_outputs
+from ._profile import Profile, ProfileRecord
 
 if TYPE_CHECKING:
     from ._plan import Plan, Pool
@@ -32,19 +34,6 @@ def _forked() -> None:
 
 
 os.register_at_fork(after_in_child=_forked)
-
-
-@dataclass(frozen=True)
-class ProfileRecord:
-    """Times of one step, since the instance was made or Instance.reset_profile()."""
-    name: str
-    kind: str
-    step: int
-    calls: int
-    busy_ns: int
-    wall_ns: int
-    bytes: int
-    flops: int
 
 
 @dataclass(frozen=True)
@@ -211,7 +200,7 @@ class Instance:
         self._on_any_device(lambda device, error: lib.svod_bind_device_output(self.handle, index, device, array.data, size, error))
         return array
 
-    def _outputs(self, results: Mapping[str, Any]) -> dict[str, Any]:
+    def _outputs(self, results: Mapping[str, Any]) -> Outputs:
         outputs = {}
         for index, (name, (value, _)) in enumerate(results.items()):
             dtype = self.plan.outputs[name].dtype
@@ -219,19 +208,19 @@ class Instance:
         for name in [n for n in outputs if n.endswith(".length") and n[:-7] in outputs]:  # only the run could tell
             lengths = results[name][1].reshape(-1)
             outputs[name[:-7]] = outputs[name[:-7]][tuple(slice(int(n)) for n in lengths)]
-        return outputs
+        return Outputs(outputs, {name: port.dtype for name, port in self.plan.outputs.items()})
 
     # --- Running
 
-    def __call__(self, /, *arrays: Any, out: Mapping[str, Any] | None = None, **inputs: Any) -> dict[str, Any]:
-        """Outputs by name, in new arrays, or in those of `out`."""
+    def __call__(self, /, *arrays: Any, out: Any = None, **inputs: Any) -> Outputs:
+        """Outputs by name, in new arrays, or in those of `out`: a mapping, arrays in the order of the outputs, or the array of the only one."""
         lent = lent_inputs(self.plan, arrays, inputs, self._stream)
         with self._lock():
             return self._run(lent, out)
 
-    def _run(self, lent: Mapping[str, Lent], out: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _run(self, lent: Mapping[str, Lent], out: Any) -> Outputs:
         self._bind(lent)
-        results = self._bind_outputs(out or {})
+        results = self._bind_outputs(named_outputs(self.plan, out))
         error = _abi.Error()
         self._finished(lib.svod_execute(self.handle, None, byref(error)), error)
         self._in_flight.clear()
@@ -252,7 +241,7 @@ class Instance:
                 check(lib.svod_set_stream(self.handle, device, OWN_STREAM if stream is None else stream, byref(error)), error)
             self._stream = stream
 
-    def enqueue(self, /, *arrays: Any, out: Mapping[str, Any] | None = None, **inputs: Any) -> None:
+    def enqueue(self, /, *arrays: Any, out: Any = None, **inputs: Any) -> None:
         """Gives a run to the devices and returns before it is done. Outputs in `out` that are arrays of a device are there for what is
         given to the same stream afterwards; others when wait() has returned, which also tells of errors. Any number of runs may be under
         way. Inputs that are left out stay those of the call before, outputs those of the last enqueue()."""
@@ -261,9 +250,9 @@ class Instance:
             if lib.svod_poll(self.handle):
                 self._in_flight.clear()
             self._bind(lent)
-            if lent or out or not self._is_given:
+            if lent or out is not None or not self._is_given:
                 given = {name: value for name, (value, _) in self._given.items() if self.plan.outputs[name].dtype not in PACKED}
-                self._given = self._bind_outputs({**given, **(out or {})})
+                self._given = self._bind_outputs({**given, **named_outputs(self.plan, out)})
                 self._is_given = True
             used = [*self._bound.values(), *(memory for _, memory in self._given.values())]
             # Memory of a device that others free is used again in the order of their stream.
@@ -277,17 +266,17 @@ class Instance:
         """Outputs may have other shapes: those of enqueue() are bound again, where they fit."""
         self._is_given = False
 
-    def submit(self, /, *arrays: Any, out: Mapping[str, Any] | None = None, **inputs: Any) -> None:
+    def submit(self, /, *arrays: Any, out: Any = None, **inputs: Any) -> None:
         """Begins a run on the threads of the pool; wait() ends it. In between the instance is the run's."""
         lent = lent_inputs(self.plan, arrays, inputs, self._stream)
         with self._lock():
             self._bind(lent)
-            results = self._bind_outputs(out or {})
+            results = self._bind_outputs(named_outputs(self.plan, out))
             error = _abi.Error()
             check(lib.svod_submit(self.handle, None, byref(error)), error)
             self._submitted.update(results)
 
-    def wait(self) -> dict[str, Any]:
+    def wait(self) -> Outputs:
         """The outputs of a submitted run, or of the last one of those that were enqueued, when all of them are done."""
         error = _abi.Error()
         with self._lock():
@@ -329,9 +318,9 @@ class Instance:
 
     # --- Profile
 
-    def profile(self) -> list[ProfileRecord]:
-        """One record per step; empty without profile=True."""
-        records = []
+    def profile(self) -> Profile:
+        """One record per step; empty without profile=True. Printed, or in a notebook, it is a table."""
+        records = Profile(plan=self.plan.name)
         with self._lock():
             for index in range(lib.svod_profile_count(self.handle)):
                 r = _abi.Record()

@@ -8,12 +8,19 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from ctypes import byref, c_void_p
 from dataclasses import dataclass
+from html import escape
 from typing import Any
+
+import numpy
 
 from . import _abi
 from ._abi import check, lib
+from ._arrays import from_numbers
 from ._errors import SvodError
+from ._html import html_table, sized
 from ._instance import Instance, Lent, lent_inputs
+from ._outputs import Outputs
+from ._profile import Profile
 
 
 @dataclass(frozen=True)
@@ -116,8 +123,22 @@ class Plan:
         options of devices by their name in the plan: {"gpu": {"number": 1}}; those under None are for all."""
         return Instance(self, pool, functions, profile, devices)
 
-    def __call__(self, /, *arrays: Any, out: Mapping[str, Any] | None = None, **inputs: Any) -> dict[str, Any]:
-        """Runs on one thread: inputs by position or name, outputs by name, in new arrays or in those of `out`. Inputs that are left
+    def profile(self, /, *arrays: Any, repeat: int = 20, pool: Pool | None = None, functions: Mapping[str, Callable[..., None]] | None = None,
+                devices: Mapping[str | None, Mapping[str, Any]] | None = None, **inputs: Any) -> Profile:
+        """Times of the steps, of `repeat` runs after one that warms up. Inputs that are left out are random, where only numbers stand in their
+        shapes."""
+        run = self.instance(pool, functions, True, devices)
+        given = lent_inputs(self, arrays, inputs)
+        run.bind(*arrays, **{**random_inputs([port for name, port in self.inputs.items() if name not in given]), **inputs})
+        run()
+        run.reset_profile()
+        for _ in range(repeat):
+            run()
+        return run.profile()
+
+    def __call__(self, /, *arrays: Any, out: Any = None, **inputs: Any) -> Outputs:
+        """Runs on one thread: inputs by position or name, outputs by name, in new arrays or in those of `out`, which is a mapping, has
+        arrays in the order of the outputs, or is the array of the only one. Inputs that are left
         out stay those that the same thread gave before. Any number of threads may call at once: each call has an instance of those
         that the plan keeps for this, as many as there were calls at once. With states there is one instance, and calls take turns."""
         if self.states:
@@ -132,7 +153,7 @@ class Plan:
         finally:
             self._idle.append(run)
 
-    def _run(self, run: Instance, lent: dict[str, Lent], out: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _run(self, run: Instance, lent: dict[str, Lent], out: Any) -> Outputs:
         """Everything is bound anew where the last call of this thread was on another instance, or failed."""
         last: tuple[dict[str, Lent], object] = getattr(self._of_thread, "last", ({}, None))
         given = {**last[0], **lent}
@@ -162,8 +183,31 @@ class Plan:
 
     def __repr__(self) -> str:
         def text(ports: dict[str, Port]) -> str:
-            return ", ".join(f"{p.name}: {p.dtype}[{', '.join(map(str, p.shape))}]" for p in ports.values())
+            return ", ".join(f"{p.name}: {_typed(p)}" for p in ports.values())
         return f"<svod.Plan {self.name}({text(self.inputs)}) -> {text(self.outputs)}>"
+
+    def _repr_html_(self) -> str:
+        facts = f"{self.kernels} kernels, {self.steps} steps, {sized(self.constant_bytes)} of weights, {sized(self.arena_bytes)} for a run; for {self.cpu}"
+        rows = [(kind, port.name, _typed(port)) for kind, ports in (("input", self.inputs), ("output", self.outputs), ("state", self.states))
+                for port in ports.values()]
+        rows += [("variable", each.name, str(each.min) if each.is_fixed else f"{each.min} to {each.max}") for each in self.variables.values()]
+        return f"<p><b>{escape(self.name)}</b>: {escape(facts)}</p>" + html_table(("", "name", "type"), rows, 3)
+
+
+def _typed(port: Port) -> str:
+    return f"{port.dtype}[{', '.join(map(str, port.shape))}]"
+
+
+def random_inputs(ports: list[Port]) -> dict[str, Any]:
+    """Numbers from 0 to 1, which integers and bools round."""
+    generator = numpy.random.default_rng(0)
+    arrays = {}
+    for port in ports:
+        if any(isinstance(each, str) for each in port.shape):
+            raise SvodError(f"input '{port.name}' has the shape {port.shape}, whose sizes a run gives", "missing-input", f"add {port.name}=array")
+        values = generator.random(port.max_shape)
+        arrays[port.name] = from_numbers(values if port.dtype[0] in "fb" and port.dtype != "bool" else numpy.rint(values), port.dtype, port.name)
+    return arrays
 
 
 def load(path: str | os.PathLike[str], verify_weights: bool | None = None, cpu: str | None = None) -> Plan:

@@ -35,14 +35,19 @@ def run(words: list[str], text: str | None = None) -> tuple[str, str]:
 
 
 def compiled(program: str, source: Source, output: Path, words: list[str]) -> str:
-    """Compiles to the folder `output`; what svodc says, without the folder where the model was written for it."""
+    """Compiles to the folder `output`; what svodc says."""
+    return asked(program, "compile", source, ["--output", os.fspath(output), *words])[1]
+
+
+def asked(program: str, command: str, source: Source, words: list[str]) -> tuple[str, str]:
+    """What a command prints and says of a model, without the folder where that was written for it."""
     graph = "-" if source.text is not None else str(source.path)
     made = source.folder + os.sep if source.folder else ""
     try:
-        _, said = run([program, "compile", graph, "--output", os.fspath(output), "--diagnostics", "json", *words], source.text)
+        printed, said = run([program, command, graph, "--diagnostics", "json", *words], source.text)
     except SvodError as wrong:
         raise wrong.of_source(made, source.origins) if made else wrong
-    return said.replace(json.dumps(made)[1:-1], "") if made else said
+    return printed, said.replace(json.dumps(made)[1:-1], "") if made else said
 
 
 def words(flags: dict[str, Any]) -> list[str]:

@@ -108,6 +108,7 @@ class Arrays(unittest.TestCase):
             self.assertIs(plan(x, out={"y": y})["y"], y)
             self.assertEqual(y.tolist(), [3, 2, 1])
             self.assertEqual(plan([1.0, 2.0, 3.0])["y"].view(kind).tolist(), [3, 2, 1])
+            self.assertEqual(plan([1.0, 2.0, 3.0]).ml_dtypes()["y"].tolist(), [3, 2, 1])
 
     def test_exporters(self):
         plan = flip("f32")
@@ -125,6 +126,44 @@ class Arrays(unittest.TestCase):
         y.flags.writeable = False
         self.refused("read-only", plan, x[:3], out={"y": y})
         self.refused("share bytes", flip("i4"), [1, 2, 3], out={"y": numpy.empty(3, numpy.int8)})
+
+    def test_out_is_one_array_or_several_or_a_mapping(self):
+        one = flip("f32")
+        y = numpy.empty(3, numpy.float32)
+        for out in (y, (y,), [y], {"y": y}):
+            y[:] = 0
+            self.assertIs(one([1, 2, 3], out=out)["y"], y)
+            self.assertEqual(y.tolist(), [3, 2, 1])
+            self.assertIs(one.instance()([1, 2, 3], out=out)["y"], y)
+        run = one.instance(svod.Pool(1))
+        run.submit([4, 5, 6], out=y)
+        self.assertIs(run.wait()["y"], y)
+        run.enqueue([7, 8, 9], out=y)
+        self.assertEqual((run.wait()["y"] is y, y.tolist()), (True, [9, 8, 7]))
+        two = compiled("svod 1\ninput x: f32[3]\noutput a = x + 1\noutput b = x + 2\n", "two")
+        result = two([1, 2, 3], out=(None, y))
+        self.assertEqual((result["a"].tolist(), y.tolist()), ([2, 3, 4], [3, 4, 5]))
+        self.assertIsNot(two([1, 2, 3], out={"a": None})["a"], None)
+        self.refused('out={"a": array}', two, [1, 2, 3], out=y)
+        self.refused("2 outputs, and out= has 3", two, [1, 2, 3], out=(y, y, y))
+        self.refused("no output 'c'", two, [1, 2, 3], out={"c": y})
+
+    @unittest.skipUnless(has("torch"), "torch is not installed")
+    def test_results_as_tensors_of_torch(self):
+        import torch
+        for dtype, kind in (("bf16", torch.bfloat16), ("f32", torch.float32), ("f16", torch.float16), ("f64", torch.float64), ("i64", torch.int64),
+                            ("bool", torch.bool), ("u8", torch.uint8), ("i8", torch.int8), ("f8e4m3", torch.float8_e4m3fn), ("i4", torch.int8)):
+            with self.subTest(dtype):
+                x = torch.tensor([1, 0, 1]).to(kind)
+                result = flip(dtype)([1, 0, 1] if dtype == "i4" else x)
+                y = result.torch()["y"]
+                self.assertEqual(y.dtype, kind)
+                self.assertTrue(torch.equal(y.to(torch.float32), torch.tensor([1.0, 0.0, 1.0])))
+                if dtype == "f32":
+                    self.assertEqual(y.data_ptr(), result["y"].ctypes.data)
+        given = torch.empty(3)
+        self.assertIs(flip("f32")([1, 2, 3], out=given).torch()["y"], given)
+        self.assertEqual(compiled("svod 1\ninput x: f32[]\noutput y = x + 1\n".replace("[]", ""))(1.0).torch()["y"].item(), 2)
 
     @unittest.skipUnless(has("torch"), "torch is not installed")
     def test_tensors_of_torch(self):
