@@ -25,9 +25,7 @@ struct SizeDemand {
 /// empty. Nothing where it does not.
 std::optional<SizeDemand> roomDemand(const Tensor& value);
 
-/// Bounds of a size that nothing else bounds, by what the model does with it. Values are laid out, and loops chosen,
-/// for the greatest sizes: twice as much costs every run of an image network of small images a sixth to a half of its
-/// time.
+/// Bounds of a size that nothing else bounds, by what the model does with it: buffers have room for the greatest ones.
 struct UsualSizes {
   static constexpr Interval kAny{1, 512};
   static constexpr int64_t kImage = 800;        // along each of the two axes that windows go along

@@ -108,7 +108,7 @@ inline constexpr MemorySpace kMemorySpaces[] = {MemorySpace::Device, MemorySpace
 struct BufferDesc {
   std::string name;  // for people; need not be unique
   ElementType dtype = ElementType::F32;
-  std::vector<uint64_t> shape;  // maximum, in elements; internal buffers are strided for it
+  std::vector<uint64_t> shape;  // maximum, in elements; states are strided for it
   uint64_t bytes = 0;           // at least what the shape needs
   Place place = Place::Arena;
   uint64_t offset = 0;                      // Arena, View
@@ -207,8 +207,8 @@ struct LaunchCase;
 /// Runs a kernel on all its tiles: that of the first case that holds, or without one its own.
 struct Launch {
   KernelId kernel = {};
-  std::vector<BufferId> buffers;       // one per KernelDesc::args
-  std::vector<Expr> values;            // one per KernelDesc::values, over the plan's variables
+  std::vector<BufferId> buffers;  // one per KernelDesc::args
+  std::vector<Expr> values;       // one per KernelDesc::values, over the plan's variables
   std::vector<LaunchCase> cases;  // known when the sizes of a run are
   bool operator==(const Launch& other) const;
 };

@@ -106,7 +106,7 @@ void ItemMaker::produceElements(UOp node, const Storage& to, UOp value) {
 }
 
 void ItemMaker::produceSnapshot(UOp state) {
-  Storage to = storage_.layoutOf(state, storage_.addTemporary(state), false);
+  Storage to = storage_.temporary(state);
   produceElements(state, to, state);
   storage_.set(state, to);
 }
@@ -162,7 +162,7 @@ void ItemMaker::producePacked(Producer& p, const Storage& own) {
 // Computes the whole value before the first element of the target is overwritten.
 void ItemMaker::produceThroughTemporary(Producer& p, const Storage& own) {
   UOp target = p.node.src(0), value = p.node.src(1);
-  Storage through = storage_.layoutOf(value, storage_.addTemporary(value), false);
+  Storage through = storage_.temporary(value);
   addElements(p, value, through, p.node);
 
   std::vector<UOp> reads = p.reads;  // what the second kernel reads is the temporary
@@ -196,7 +196,7 @@ int ItemMaker::denseBuffer(Producer& p, UOp value) {
     p.reads.push_back(value);
     return storage->buffer;
   }
-  Storage dense = storage_.layoutOf(value, storage_.addTemporary(value), true);
+  Storage dense = storage_.temporary(value);
   addElements(p, value, dense, value);
   return dense.buffer;
 }

@@ -9,19 +9,8 @@ namespace svod {
 
 namespace {
 
-/// Buffers of the instance keep one layout whatever their actual shape is.
+/// Buffers that the graph declares: what is stored there keeps one layout, between runs of different sizes too.
 bool isInternal(PortKind kind) { return kind == PortKind::State || kind == PortKind::Temporary; }
-
-/// Values that host functions see: these know nothing of the layouts of kernels.
-std::set<uint32_t> hostValues(std::span<const UOp> nodes) {
-  std::set<uint32_t> ids;
-  for (UOp n : nodes) {
-    if (n.op() != Op::Custom) continue;
-    ids.insert(n.id());
-    for (UOp s : wholeOperands(n)) ids.insert(s.id());
-  }
-  return ids;
-}
 
 }  // namespace
 
@@ -56,7 +45,7 @@ void StorageMap::addOutputs(std::span<const UOp> nodes) {
     if (model_.ports[slot].kind != PortKind::Output) continue;
     if (!isKept(value) || storage_.contains(value.id()) || isEmpty(value)) continue;
     if (isPacked(value.dtype())) continue;  // its elements have a byte each
-    Storage whole = layoutOf(value, static_cast<int>(slot), true);
+    Storage whole = denseAt(value, static_cast<int>(slot));
     whole.room = n.src(0).maxNumel();
     set(value, std::move(whole));
     writtenInPlace_.insert(n.id());
@@ -64,13 +53,12 @@ void StorageMap::addOutputs(std::span<const UOp> nodes) {
 }
 
 void StorageMap::addValues(std::span<const UOp> nodes) {
-  const std::set<uint32_t> dense = hostValues(nodes);
   for (UOp n : nodes) {
     if (isStorage(n)) {
       auto slot = static_cast<int>(bufferBelow(n).argAs<SlotArg>().slot);
       set(n, portLayout(n, slot));
     } else if (isKept(n) && !storage_.contains(n.id()) && !isEmpty(n)) {
-      set(n, layoutOf(n, addTemporary(n), dense.contains(n.id())));
+      set(n, temporary(n));
     }
   }
 }
@@ -85,17 +73,18 @@ int StorageMap::addTemporary(UOp node) {
   return static_cast<int>(schedule_.buffers.size()) - 1;
 }
 
-Storage StorageMap::layoutOf(UOp node, int buffer, bool dense) const {
-  std::vector<UOp> dims(node.shape().begin(), node.shape().end());
-  if (!dense)
-    for (UOp& d : dims) d = model_.graph->index(d.bounds().max);
-  return {node, buffer, std::move(dims)};
+Storage StorageMap::temporary(UOp node) { return denseAt(node, addTemporary(node)); }
+
+Storage StorageMap::denseAt(UOp node, int buffer) {
+  return {node, buffer, std::vector<UOp>(node.shape().begin(), node.shape().end())};
 }
 
 Storage StorageMap::portLayout(UOp node, int port) const {
-  bool isShared = !isInternal(model_.ports[static_cast<size_t>(port)].kind);  // states keep their layout between runs
-  Storage layout = layoutOf(node, port, isShared);
-  layout.packed = isShared && isPacked(node.dtype());
+  const bool isOwn = isInternal(model_.ports[static_cast<size_t>(port)].kind);
+  Storage layout = denseAt(node, port);
+  if (isOwn)
+    for (UOp& dim : layout.dims) dim = model_.graph->index(dim.bounds().max);
+  layout.packed = !isOwn && isPacked(node.dtype());
   return layout;
 }
 

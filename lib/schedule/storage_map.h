@@ -35,10 +35,12 @@ class StorageMap {
   /// Whether the value of a Store is computed directly into the target.
   bool isWrittenInPlace(UOp store) const { return writtenInPlace_.contains(store.id()); }
 
+  /// A new buffer for all of a value: its elements lie dense at the sizes of the run.
+  Storage temporary(UOp node);
+  /// One that nobody reads from or writes to.
   int addTemporary(UOp node);
-  /// `dense`: at its actual dims, as callers bind it; else strided for the largest.
-  Storage layoutOf(UOp node, int buffer, bool dense) const;
-  /// That of a port: packed where memory is shared with callers.
+  static Storage denseAt(UOp node, int buffer);
+  /// That of a port: dense and packed where memory is shared with callers, else strided for the largest sizes.
   Storage portLayout(UOp node, int port) const;
   std::string labelOf(UOp node) const { return svod::labelOf(model_, labels_, node); }
 

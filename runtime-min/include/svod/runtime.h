@@ -402,7 +402,7 @@ SVOD_API int svod_poll(const svod_instance* instance);
  * ------------------------------------------------------------------------------------------- */
 
 /* Copies an intermediate to `data` whenever a step of a run has written it, so that the last copy counts; until another
- * call, where NULL ends it. It is laid out for its greatest shape, and `bytes` is at least its max_bytes. For
+ * call, where NULL ends it. Its elements lie one after the other, and `bytes` is at least its max_bytes. For
  * debugging: such runs go in plan order on one thread. Allocates; the run does not. */
 SVOD_API int svod_probe(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error);
 /* The copies in the last run: 0 where none of its steps did anything, as in a loop without trips. */
