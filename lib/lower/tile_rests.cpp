@@ -11,6 +11,8 @@ namespace svod {
 
 namespace {
 
+constexpr int64_t kLongRow = 64;  // values of a row
+
 /// Whether it stays a loop, and needs a range of its own in each nest.
 bool isLoopType(UOp range) {
   const AxisType type = axisType(range);
@@ -141,11 +143,29 @@ class RestSplitter {
     return sums;
   }
 
-  /// Together about twice the code of the first: 8, 5, 3 and 1 of 8 rows, 12, 7, 4, 2 and 1 of 12.
-  static std::vector<int64_t> sizesOf(int64_t rows) {
+  /// Together about twice the code of the first, less where one row is long: of 12 rows 12, 7, 4, 2 and 1, or 12, 3 and
+  /// 1, or 12 and 1.
+  static std::vector<int64_t> sizesOf(int64_t rows, int64_t length) {
+    const int64_t eighths = length <= kLongRow ? 5 : length <= 2 * kLongRow ? 2 : 0;
     std::vector<int64_t> sizes;
-    for (; rows > 0; rows = rows * 5 / 8) sizes.push_back(rows);
+    for (int64_t left = rows; left > 1; left = left * eighths / 8) sizes.push_back(left);
+    sizes.push_back(1);
     return sizes;
+  }
+
+  /// The values that are computed for one row, functions counted as the polynomials that they become.
+  static int64_t lengthOfRow(UOp end, const Tile& tile) {
+    constexpr int64_t kFunction = 16;
+    int64_t length = 0;
+    for (UOp n : toposort(end.src(0))) {
+      if (!isElementwise(n.op()) || n.dtype() == DType::Index || !n.dependsOn(tile.copies)) continue;
+      int64_t values = has(n.op(), Transcend) ? kFunction : 1;
+      for (UOp r : n.ranges())
+        if (r != tile.copies && (axisType(r) == AxisType::Upcast || axisType(r) == AxisType::Unroll))
+          values *= r.src(0).constInt();
+      length += values;
+    }
+    return length;
   }
 
   UOp nestsOf(UOp end, const Tile& tile) {
@@ -153,7 +173,7 @@ class RestSplitter {
     for (size_t i = 1; i <= tile.depth; ++i)
       if (isLoopType(end.src(i))) outer.push_back(end.src(i));
     const std::vector<UOp> ranges = inside(end, tile);
-    const std::vector<int64_t> sizes = sizesOf(tile.copies.src(0).constInt());
+    const std::vector<int64_t> sizes = sizesOf(tile.copies.src(0).constInt(), lengthOfRow(end, tile));
     for (size_t i = 0; i < sizes.size(); ++i)
       nests.push_back(nestOf(end, tile, ranges, sizes[i], i + 1 < sizes.size() ? sizes[i + 1] : 0));
     std::vector<UOp> src{g_.make(Op::Group, DType::Void, nests)};
