@@ -5,7 +5,7 @@ import contextlib
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _cache, _svodc
 from ._errors import SvodError, SvodWarning
@@ -13,6 +13,11 @@ from ._plan import Plan
 from ._sources import Source, opened
 from ._svodc import Path
 from ._torch import Export
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._flags import CompileFlags
 
 # Flags that write something besides the plan, or none: where there is no output, nothing would tell where.
 _WRITE = ("emit", "dependencies", "depfile", "depfile_target", "depfile_phony", "stop_after", "output")
@@ -22,16 +27,16 @@ _DAMAGED = ("io", "bad-plan", "plan-version", "plan-checksum", "plan-path")
 @overload
 def compile(model: Any, output: Path | None = None, *, args: Any = ..., kwargs: Mapping[str, Any] | None = ..., dynamic_shapes: Any = ...,
             input_names: Sequence[str] | None = ..., output_names: Sequence[str] | None = ..., svodc: Path = ...,
-            load: Literal[True] = True, **flags: Any) -> Plan: ...
+            load: Literal[True] = True, **flags: Unpack[CompileFlags]) -> Plan: ...
 @overload
 def compile(model: Any, output: Path, *, args: Any = ..., kwargs: Mapping[str, Any] | None = ..., dynamic_shapes: Any = ...,
             input_names: Sequence[str] | None = ..., output_names: Sequence[str] | None = ..., svodc: Path = ...,
-            load: Literal[False], **flags: Any) -> None: ...
+            load: Literal[False], **flags: Unpack[CompileFlags]) -> None: ...
 
 
 def compile(model: Any, output: Path | None = None, *, args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
             input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None, svodc: Path = "svodc", load: bool = True,
-            **flags: Any) -> Plan | None:
+            **flags: Unpack[CompileFlags]) -> Plan | None:
     """Compiles a model, and loads the plan.
 
     `model` is one of these:

@@ -8,13 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path as Folder
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _svodc
 from ._plan import Plan
 from ._sources import Source, opened
 from ._svodc import Path
 from ._torch import Export
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._flags import InspectFlags
 
 
 class Inspection:
@@ -38,7 +43,7 @@ class Inspection:
 
 
 def inspect(model: Any, *, args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
-            input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None, svodc: Path = "svodc", **flags: Any) -> Inspection:
+            input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None, svodc: Path = "svodc", **flags: Unpack[InspectFlags]) -> Inspection:
     """What a plan holds, or what compiling a model would make: its ports, kernels, memory, steps and decisions.
 
     `model` is an svod.Plan, the folder of one, or what svod.compile takes. `flags` are those of `svodc inspect`: kernels=True, steps=True,

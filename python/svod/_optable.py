@@ -1,4 +1,4 @@
-"""The attributes of every op, with their types and what they are where they are left out. Written by tests/python/make_ops.py."""
+"""The attributes of every op, with their types and what they are where they are left out. Written by tests/python/make_tables.py."""
 from __future__ import annotations
 
 from typing import Any

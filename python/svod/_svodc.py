@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
 from ._errors import SvodError, SvodNote, SvodWarning, told
@@ -46,11 +46,13 @@ def asked(program: str, command: str, source: Source, words: list[str]) -> tuple
     try:
         printed, said = run([program, command, graph, "--diagnostics", "json", *words], source.text)
     except SvodError as wrong:
-        raise wrong.of_source(made, source.origins) if made else wrong
+        if not made:
+            raise
+        raise wrong.of_source(made, source.origins) from None
     return printed, said.replace(json.dumps(made)[1:-1], "") if made else said
 
 
-def words(flags: dict[str, Any]) -> list[str]:
+def words(flags: Mapping[str, Any]) -> list[str]:
     return [word for name, value in flags.items() for word in _words("--" + name.replace("_", "-"), value)]
 
 

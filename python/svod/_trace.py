@@ -6,7 +6,7 @@ import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy
 
@@ -18,6 +18,11 @@ from ._svodc import Path
 from ._text import Size
 from ._values import Value
 from ._weights import dtype_of_array
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._flags import CompileFlags
 
 
 @dataclass(frozen=True)
@@ -178,14 +183,14 @@ def _filled(results: Any, outputs: Mapping[str, Any]) -> Any:
 
 @overload
 def trace(function: Callable[..., Any], /, *, shapes: Mapping[str, Sequence[Any]] | None = ..., sizes: Mapping[str, tuple[int, int]] | None = ...,
-          svodc: Path = ..., **flags: Any) -> Traced: ...
+          svodc: Path = ..., **flags: Unpack[CompileFlags]) -> Traced: ...
 @overload
 def trace(*, shapes: Mapping[str, Sequence[Any]] | None = ..., sizes: Mapping[str, tuple[int, int]] | None = ..., svodc: Path = ...,
-          **flags: Any) -> Callable[[Callable[..., Any]], Traced]: ...
+          **flags: Unpack[CompileFlags]) -> Callable[[Callable[..., Any]], Traced]: ...
 
 
 def trace(function: Callable[..., Any] | None = None, /, *, shapes: Mapping[str, Sequence[Any]] | None = None,
-          sizes: Mapping[str, tuple[int, int]] | None = None, svodc: Path = "svodc", **flags: Any) -> Any:
+          sizes: Mapping[str, tuple[int, int]] | None = None, svodc: Path = "svodc", **flags: Unpack[CompileFlags]) -> Any:
     """Makes a function over arrays run as a plan:
 
         @svod.trace(shapes={"x": ("n", 784)}, sizes={"n": (1, 64)})

@@ -1,4 +1,4 @@
-"""Every op of graph files as a function; docs/graph-format.md has the same list. Written by tests/python/make_ops.py.
+"""Every op of graph files as a function; docs/graph-format.md has the same list. Written by tests/python/make_tables.py.
 
     y = ops.softmax(ops.matmul(x, w), axis=-1)
 

@@ -225,6 +225,12 @@ class Compiling(unittest.TestCase):
         done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--python-executable", sys.executable, "--cache-dir", FOLDER / "mypy",
                                program, FOLDER / "svod"], capture_output=True, text=True, env={**os.environ, "MYPYPATH": str(FOLDER)})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        program.write_text("import svod\nsvod.compile('g', opt_level=2)\nsvod.compile('g', opt_levle=1)\nsvod.inspect('g', kernels=True, cpu='x')\n")
+        wrong = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--python-executable", sys.executable, "--cache-dir", FOLDER / "mypy", program],
+                               capture_output=True, text=True, env={**os.environ, "MYPYPATH": str(FOLDER)}).stdout
+        self.assertIn("typed.py:2: error", wrong)
+        self.assertIn("typed.py:3: error", wrong)
+        self.assertNotIn("typed.py:4: error", wrong)
         self.assertIn('Revealed type is "svod._plan.Plan"', done.stdout)
         self.assertIn('Revealed type is "None"', done.stdout)
 

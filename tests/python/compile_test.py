@@ -74,7 +74,7 @@ class Models(Case):
         w = numpy_helper.from_array(numpy.full((4, 2), 2, numpy.float32), "w")
         graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "my net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 4])],
                                   [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3, 2])], [w])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+        model = helper.make_model(graph, opset_imports=[helper.make_tablesetid("", 17)])
         path = FOLDER / "net.onnx"
         path.write_bytes(model.SerializeToString())
         with open(path, "rb") as file:
@@ -82,7 +82,7 @@ class Models(Case):
                 plan = svod.compile(each)
                 self.assertEqual((plan.name, plan(numpy.ones((3, 4), numpy.float32))["y"].tolist()), (name, [[8, 8]] * 3))
         graph.node[0].op_type = "NoSuchOp"
-        error = self.refused("NoSuchOp", svod.compile, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
+        error = self.refused("NoSuchOp", svod.compile, helper.make_model(graph, opset_imports=[helper.make_tablesetid("", 17)]))
         self.assertTrue(str(error.file).startswith("my_net.onnx"), error.place)
         model.graph.initializer[0].data_location = TensorProto.EXTERNAL
         self.refused("lie in files", svod.compile, model)

@@ -12,7 +12,7 @@ import numpy
 
 from svod import ops
 
-import make_ops
+import make_tables
 
 os.environ.update(SVOD_CACHE_DIR=str(FOLDER / "cache"), PATH=f"{BIN}:{os.environ['PATH']}")
 VALUES = ROOT / "tests/frontend/values"
@@ -74,7 +74,7 @@ class File:
             return each
         if "value" in each:
             return self.value(each["value"])
-        operands, named = [self.value(inner) for inner in each.get("args", [])], {make_ops.python_name(key): self.value(inner)
+        operands, named = [self.value(inner) for inner in each.get("args", [])], {make_tables.python_name(key): self.value(inner)
                                                                                  for key, inner in each.get("attrs", {}).items()}
         if isinstance(each["op"], list) or (each["op"] in OPERATORS and all(isinstance(o, (int, svod.Size)) for o in operands)):
             signs, result = each["op"] if isinstance(each["op"], list) else [each["op"]] * (len(operands) - 1), operands[0]
@@ -84,7 +84,7 @@ class File:
             return result
         name = "neg" if each["op"] == "-" and len(operands) == 1 else OPERATORS.get(each["op"], each["op"])
         self.seen.add(name)
-        return getattr(ops, make_ops.python_name(name))(*operands, **named)
+        return getattr(ops, make_tables.python_name(name))(*operands, **named)
 
 
 def statements_of(path):
@@ -129,8 +129,8 @@ def written_out(path):
 
 class Ops(Case):
     def test_the_functions_are_those_of_the_compiler(self):
-        for name, text in zip(("ops.py", "_optable.py"), make_ops.written(BIN / "svodc")):
-            self.assertEqual((ROOT / "python/svod" / name).read_text(), text, "run: python3 tests/python/make_ops.py PATH-OF-SVODC")
+        for name, text in make_tables.written(BIN / "svodc").items():
+            self.assertEqual((ROOT / "python/svod" / name).read_text(), text, "run: python3 tests/python/make_tables.py PATH-OF-SVODC")
         for name in ops.__all__:
             self.assertTrue(inspect.getdoc(getattr(ops, name)), name)
 

@@ -2,7 +2,8 @@
 import json
 import unittest
 
-from package import BIN, FOLDER, svod
+from package import BIN, FOLDER, svod  # first: it skips where numpy is not there
+import numpy
 
 GRAPH = "svod 1\ninput x: f32[48, 40]\ninput y: f32[40, 56]\noutput z = relu(matmul(x, y))\n"
 
@@ -27,6 +28,17 @@ class Tune(unittest.TestCase):
         self.assertEqual(plan.kernels, 1)
         again = svod.tune([self.graph], self.log, budget="1s", svodc=BIN / "svodc", search="kernels")
         self.assertGreater(again["known"], 0)
+
+    def test_graphs_from_code(self):
+        graph = svod.Graph("built")
+        x = graph.input("x", "f32", (32, 40))
+        graph.output("y", svod.ops.relu(x @ numpy.ones((40, 24), numpy.float32)))
+        report = svod.tune([graph, self.graph], self.log, budget=2, svodc=BIN / "svodc", search="kernels")
+        self.assertEqual(len(report["kernels"]), 2)
+        self.assertEqual(svod.compile(graph, svodc=BIN / "svodc", no_cache=True, tuning_log=self.log).name, "built")
+        for model, says in ((GRAPH, "write it to a file"), ([self.graph, 7], "cannot take a int")):
+            with self.assertRaisesRegex(svod.SvodError, says):
+                svod.tune(model, self.log, svodc=BIN / "svodc")
 
     def test_what_a_callback_raises_ends_it(self):
         def stop(event):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes python/svod/ops.py and python/svod/_optable.py from the list of ops that svodc prints.
+"""Writes ops.py, _optable.py and _flags.py of python/svod from the lists of ops and flags that svodc prints.
 
-usage: make_ops.py SVODC
+usage: make_tables.py SVODC
 """
 import json
 import keyword
@@ -13,8 +13,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[2] / "python/svod"
 TYPES = {"int": "int", "float": "float", "bool": "bool", "dtype": "Any", "dim": "Dim", "word": "str", "ints": "int | Sequence[int]",
          "floats": "float | Sequence[float]", "dims": "Dim | Sequence[Dim]"}
+NOT_IN = {"compile": ("output", "json"), "inspect": ("html", "json"), "tune": ("output", "json", "budget", "progress", "tuning_log")}
 SEVERAL = ("sort", "topk", "split", "shard", "replicate", "all_reduce")  # they return a tuple of results
-OPS = '''"""Every op of graph files as a function; docs/graph-format.md has the same list. Written by tests/python/make_ops.py.
+OPS = '''"""Every op of graph files as a function; docs/graph-format.md has the same list. Written by tests/python/make_tables.py.
 
     y = ops.softmax(ops.matmul(x, w), axis=-1)
 
@@ -33,7 +34,18 @@ from ._values import Value
 __all__ = [{names}]
 
 '''
-TABLE = '''"""The attributes of every op, with their types and what they are where they are left out. Written by tests/python/make_ops.py."""
+FLAGS = '''"""The flags of commands of svodc, as keywords of Python. Written by tests/python/make_tables.py."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict, Union
+
+from ._svodc import Path
+
+Words = Union[str, Sequence[str]]
+Assigned = Union[str, Sequence[str], Mapping[str, Any]]  # {"x": "2x3"} is x=2x3
+'''
+TABLE = '''"""The attributes of every op, with their types and what they are where they are left out. Written by tests/python/make_tables.py."""
 from __future__ import annotations
 
 from typing import Any
@@ -110,9 +122,38 @@ def row(op):
     return [f'"{name}": ("{kind}", {"None" if default is None else literal(kind, default)})' for name, kind, default in attributes_of(op)]
 
 
+def flag_type(value):
+    """What a flag takes, by what --help calls its value."""
+    if value == "":
+        return "bool"
+    if value in ("N", "MIB"):
+        return "int"
+    if value == "PERCENT":
+        return "float"
+    if value == "0|1":
+        return "Literal[0, 1]"
+    if value in ("FILE", "DIR", "PATH", "PROGRAM"):
+        return "Path"
+    return "Assigned" if "=" in value else "Words"
+
+
+def command_flags(flags, command):
+    """The class with the flags of a command, but for those that the package gives or that print something else."""
+    rows = ""
+    for flag in flags:
+        name = flag["name"][2:].replace("-", "_")
+        if command in flag["commands"].split() and name not in NOT_IN[command]:
+            rows += f"    {name}: {flag_type(flag['value'])} | None\n"
+    return f"\n\nclass {command.capitalize()}Flags(TypedDict, total=False):\n    \"\"\"Of svodc {command}; docs/cli.md says what they do.\"\"\"\n{rows}"
+
+
+def listed_by(svodc, what):
+    return json.loads(subprocess.run([svodc, f"--list-{what}", "--json"], check=True, capture_output=True, text=True).stdout)
+
+
 def written(svodc):
-    """The texts of ops.py and _optable.py."""
-    listed = json.loads(subprocess.run([svodc, "--list-ops", "--json"], check=True, capture_output=True, text=True).stdout)
+    """The text of every file."""
+    listed, flags = listed_by(svodc, "ops"), listed_by(svodc, "flags")
     names = [f'"{python_name(op["name"])}"' for op in listed]
     rows, line = [], ""
     for name in names:
@@ -123,9 +164,10 @@ def written(svodc):
     listing = "\n           ".join(row.rstrip() for row in [*rows, line.rstrip(", ")])
     ops = OPS.replace("{names}", listing)
     table = TABLE + "".join(wrapped(f'    "{op["name"]}": {{', row(op), "},") + "\n" for op in listed) + "}\n"
-    return ops + "\n\n".join(["\n" + function(listed[0]), *map(function, listed[1:])]), table
+    return {"ops.py": ops + "\n\n".join(["\n" + function(listed[0]), *map(function, listed[1:])]), "_optable.py": table,
+            "_flags.py": FLAGS + "".join(command_flags(flags, command) for command in NOT_IN)}
 
 
 if __name__ == "__main__":
-    for name, text in zip(("ops.py", "_optable.py"), written(sys.argv[1])):
+    for name, text in written(sys.argv[1]).items():
         (PACKAGE / name).write_text(text)
