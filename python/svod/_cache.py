@@ -23,6 +23,7 @@ from ._sources import Source
 
 _LIMIT_MIB = 4096
 _DAY = 86400.0
+_SETTLED = 2.0  # seconds
 _OF_CACHES = ("SVOD_CACHE_DIR", "SVOD_CACHE_LIMIT", "SVOD_NO_CACHE", "SVOD_PLAN_CACHE_LIMIT")  # they change no plan
 _FILES, _LOCK, _NEW = ".files", ".lock", ".new-"
 _digests: dict[tuple[str, int, int], str] = {}  # of files that did not change since, by path, size and time
@@ -97,13 +98,20 @@ def _key(program: str, source: Source, words: list[str]) -> str:
     """Of all that is known before svodc runs. Paths in a model count from its folder, or from here in a text."""
     names_files = source.text is None or '"' in source.text
     where = os.path.abspath(os.path.dirname(source.path or "") if not source.folder else ".") if names_files else ""
-    try:
-        content = source.content()
-    except OSError as error:
-        raise SvodError(f"cannot read {source.path}: {error.strerror}", "io", "give the path of a graph file or an ONNX model", 74) from error
     environment = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("SVOD_") and name not in _OF_CACHES)
-    name = os.path.basename(source.path) if source.path else ""
-    return _digest([_machine(program), where, name, *environment, *words, *_files_of(words)], content)
+    return _digest([_machine(program), where, *_content(source), *environment, *words, *_files_of(words)])
+
+
+def _content(source: Source) -> list[str]:
+    """The model: its text, or its name and content, with those of weights that were written beside it for svodc."""
+    if source.text is not None:
+        return [source.text]
+    path = str(source.path)
+    try:
+        files = sorted(os.path.join(source.folder, name) for name in os.listdir(source.folder)) if source.folder else [path]
+        return [os.path.basename(path), *(text for each in files for text in (os.path.basename(each), _digest_of(each)))]
+    except OSError as error:
+        raise SvodError(f"cannot read {path}: {error.strerror}", "io", "give the path of a graph file or an ONNX model", 74) from error
 
 
 def _place(key: str, files: list[str]) -> str:
@@ -132,8 +140,8 @@ def _files_of(words: list[str]) -> Iterator[str]:
                 yield _digest_of(os.path.join(path, "plan.json"))
 
 
-def _digest(texts: Iterable[str], content: bytes = b"") -> str:
-    return hashlib.blake2b(json.dumps(list(texts)).encode() + b"\0" + content, digest_size=20).hexdigest()
+def _digest(texts: Iterable[str]) -> str:
+    return hashlib.blake2b(json.dumps(list(texts)).encode(), digest_size=20).hexdigest()
 
 
 def _digest_of(path: str) -> str:
@@ -144,6 +152,8 @@ def _digest_of(path: str) -> str:
         with open(path, "rb") as file:
             while block := file.read(1 << 20):
                 state.update(block)
+        if status.st_mtime > time.time() - _SETTLED:  # it may be written again at the same tick of the clock
+            return state.hexdigest()
         _digests[known] = state.hexdigest()
     return _digests[known]
 

@@ -366,10 +366,13 @@ def current_graph() -> Graph | None:
     return graphs[-1] if graphs else None
 
 
+def spread(operands: tuple[Any, ...]) -> Sequence[Any]:
+    """For ops of any number of operands: ops.concat([a, b]) is ops.concat(a, b)."""
+    return operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
+
+
 def record(op: str, operands: Sequence[Any], attributes: dict[str, Any]) -> tuple[Value, ...]:
     """For svod.ops: in the graph of the operands, or that of `with graph:`."""
-    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
-        operands = operands[0]  # ops.concat([a, b]) is ops.concat(a, b)
     graph = next((each.graph for each in operands if isinstance(each, Value)), None) or current_graph()
     if graph is None:
         raise SvodError(f"ops.{op} has no graph to be recorded in", "usage", "give it a value of a graph, or call it within `with graph:`", 2)

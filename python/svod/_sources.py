@@ -33,9 +33,6 @@ class Source:
     flags: Mapping[str, Any] = field(default_factory=dict)
     origins: Sequence[str] = ()  # for each line of a graph that a program built, where the program did it
 
-    def content(self) -> bytes:
-        return self.text.encode() if self.text is not None else Path(str(self.path)).read_bytes()
-
 
 @contextmanager
 def opened(model: Any, export: Export) -> Iterator[Source]:
@@ -92,7 +89,8 @@ def _written(model: Any, export: Export, folder: Path) -> tuple[Path, dict[str, 
         path = folder / "model.onnx"
         model.save(path)
         return path, {}
-    raise SvodError(f"svod.compile cannot take a {type(model).__name__}", "usage", _TAKES, 2)
+    help = "a function over arrays is for svod.trace, which compiles it when it is called" if callable(model) else _TAKES
+    raise SvodError(f"svod.compile cannot take a {type(model).__name__}", "usage", help, 2)
 
 
 def _of_bytes(data: bytes, folder: Path) -> Path:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ._graph import record
+from ._graph import record, spread
 from ._text import Dim
 from ._values import Value
 
@@ -474,7 +474,7 @@ def index(of: Dim) -> Value:
 
 def vector(*x: Any) -> Value:
     """scalars as the elements of a vector"""
-    return record("vector", x, {})[0]
+    return record("vector", spread(x), {})[0]
 
 
 def threefry(counter: Any, key: Any, /) -> Value:
@@ -571,12 +571,12 @@ def repeat(x: Any, /, counts: Dim | Sequence[Dim]) -> Value:
 
 def concat(*x: Any, axis: int = 0) -> Value:
     """joins along an axis"""
-    return record("concat", x, {"axis": axis})[0]
+    return record("concat", spread(x), {"axis": axis})[0]
 
 
 def stack(*x: Any, axis: int = 0) -> Value:
     """joins along a new axis"""
-    return record("stack", x, {"axis": axis})[0]
+    return record("stack", spread(x), {"axis": axis})[0]
 
 
 def split(x: Any, /, sizes: Dim | Sequence[Dim] | None = None, parts: int | None = None, axis: int = 0) -> tuple[Value, ...]:
@@ -947,15 +947,15 @@ def replicate(x: Any, /, devices: str) -> tuple[Value, ...]:
 
 def unshard(*part: Any, axis: int = 0, device: str = "cpu") -> Value:
     """the parts joined along an axis on one device"""
-    return record("unshard", part, {"axis": axis, "device": device})[0]
+    return record("unshard", spread(part), {"axis": axis, "device": device})[0]
 
 
 def all_reduce(*part: Any, devices: str, op: Literal["sum", "max", "min", "prod"] = "sum") -> tuple[Value, ...]:
     """the parts added up, or the like; one result on each of the devices, bit for bit the same"""
-    return record("all_reduce", part, {"devices": devices, "op": op})
+    return record("all_reduce", spread(part), {"devices": devices, "op": op})
 
 
 def custom(*x: Any, function: str, shape: Dim | Sequence[Dim], dtype: Any = "f32", values: Dim | Sequence[Dim] | None = None,
            pure: bool = False, source: str | None = None) -> Value:
     """a function of a C file, source, or one that the program that runs the plan provides; values are sizes it gets as numbers"""
-    return record("custom", x, {"function": function, "shape": shape, "dtype": dtype, "values": values, "pure": pure, "source": source})[0]
+    return record("custom", spread(x), {"function": function, "shape": shape, "dtype": dtype, "values": values, "pure": pure, "source": source})[0]

@@ -74,7 +74,7 @@ class Models(Case):
         w = numpy_helper.from_array(numpy.full((4, 2), 2, numpy.float32), "w")
         graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "my net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 4])],
                                   [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3, 2])], [w])
-        model = helper.make_model(graph, opset_imports=[helper.make_tablesetid("", 17)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
         path = FOLDER / "net.onnx"
         path.write_bytes(model.SerializeToString())
         with open(path, "rb") as file:
@@ -82,14 +82,26 @@ class Models(Case):
                 plan = svod.compile(each)
                 self.assertEqual((plan.name, plan(numpy.ones((3, 4), numpy.float32))["y"].tolist()), (name, [[8, 8]] * 3))
         graph.node[0].op_type = "NoSuchOp"
-        error = self.refused("NoSuchOp", svod.compile, helper.make_model(graph, opset_imports=[helper.make_tablesetid("", 17)]))
+        error = self.refused("NoSuchOp", svod.compile, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
         self.assertTrue(str(error.file).startswith("my_net.onnx"), error.place)
         model.graph.initializer[0].data_location = TensorProto.EXTERNAL
         self.refused("lie in files", svod.compile, model)
 
+    @unittest.skipUnless(importlib.util.find_spec("onnx"), "onnx is not installed")
+    def test_models_of_onnx_that_are_too_large_for_one_message(self):
+        from onnx import TensorProto, helper, numpy_helper
+        for factor in (1, 2, 1):
+            w = numpy_helper.from_array(numpy.full((40, 40), factor, numpy.float32), "w")
+            ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 40]) for name in "xy"]
+            model = helper.make_model(helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "g", ports[:1], ports[1:], [w]),
+                                      opset_imports=[helper.make_opsetid("", 17)])
+            with mock.patch.object(svod._sources, "_LARGEST_MESSAGE", 0):
+                self.assertEqual(svod.compile(model)(numpy.ones((1, 40), numpy.float32))["y"].tolist(), [[40 * factor] * 40])
+            self.assertEqual(model.graph.initializer[0].data_location, TensorProto.DEFAULT)
+
     def test_mistakes(self):
         for model, says in (("input x: f32[3]\noutput y = x\n", "is no graph"), ("net.pth", "neither a graph file nor"), ("net.tflite", "tf2onnx"),
-                            (b"", "empty"), (7, "cannot take a int"), (numpy.ones(3), "cannot take a ndarray"), (None, "cannot take a NoneType"),
+                            (b"", "empty"), (7, "cannot take a int"), (len, "is for svod.trace"), (numpy.ones(3), "cannot take a ndarray"), (None, "cannot take a NoneType"),
                             (io.BytesIO, "is a class"), ("nowhere.svod", "nowhere.svod")):
             with self.subTest(model=model):
                 self.refused(says, svod.compile, model)

@@ -216,6 +216,22 @@ output calls
         self.assertEqual(svod.compile(graph)(**{"layer/1:0": [1, 2]})["input"].tolist(), [1, 2])
         self.assertEqual(svod.compile(graph)([1, 2])["a `b`\n"].tolist(), [2, 3])
 
+    def test_a_graph_with_other_weights_is_another_one(self):
+        for factor in (1, 2, 1):
+            graph, large = svod.Graph("large"), numpy.full((40,), factor, numpy.float32)
+            graph.output("y", graph.input("x", "f32", (40,)) * graph.weight("w", large))
+            self.assertEqual(svod.compile(graph)(numpy.ones(40, numpy.float32))["y"].tolist(), [factor] * 40)
+
+    def test_lists_are_operands(self):
+        graph = svod.Graph()
+        x = graph.input("x", "f32", (3,))
+        graph.output("sum", x + [1, 2, 3])
+        graph.output("joined", ops.concat([x, [4.0, 5.0]]))
+        with graph:
+            graph.output("relu", ops.relu([-1.0, 2.0]))
+        result = svod.compile(graph)([1, 1, 1])
+        self.assertEqual([result[name].tolist() for name in ("sum", "joined", "relu")], [[2, 3, 4], [1, 1, 1, 4, 5], [0, 2]])
+
     def test_weights_of_every_element_type(self):
         graph = svod.Graph()
         for dtype in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"):

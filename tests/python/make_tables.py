@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ._graph import record
+from ._graph import record, spread
 from ._text import Dim
 from ._values import Value
 
@@ -87,7 +87,7 @@ def function(op):
         name = operands[-1].rstrip(".") if len(operands) < 3 else "others"
         first = [each for each in operands[:-1] if not each.endswith("..")]
         parameters = [f"{each}: Any" for each in first] + [f"*{name}: Any"]
-        given = f"({', '.join(first)}, *{name})" if first else name
+        given = f"({', '.join(first)}, *{name})" if first else f"spread({name})"
     else:
         parameters = [each[1:-1] + ": Any = None" if each.startswith("[") else f"{each}: Any" for each in operands]
         given = "(" + ", ".join(each.strip("[]") for each in operands) + (",)" if len(operands) == 1 else ")")
