@@ -27,7 +27,10 @@ UOp storeUnderGate(const Match& m) {
   UOp node = m.node;
   if (node.srcCount() != 3 || !node.src(0).isScalar()) return {};
   UOp gate = simplifyGate(m.graph, node.src(2));
-  if (gate.isConst(0)) return m.graph.make(Op::Group, DType::Void, std::span<const UOp>{});
+  // The store of a fill says which buffer it fills, also where it never happens.
+  if (gate.isConst(0) && storageOf(node.src(0)).op() != Op::Buffer)
+    return m.graph.make(Op::Group, DType::Void, std::span<const UOp>{});
+  if (gate.isConst(0) && node.src(2) == gate) return {};
   if (gate.isConst(1)) return m.graph.make(Op::Store, DType::Void, {node.src(0), node.src(1)});
   return m.graph.make(Op::Store, DType::Void, {gatedAddress(m.graph, node.src(0), gate), node.src(1), gate});
 }

@@ -203,3 +203,14 @@ TEST_CASE("stores of what is there become gated or vanish") {
   CHECK(s.simple(s.g.make(Op::Store, DType::Void, {at, s.g.load(at)})).op() == Op::Group);
   CHECK(s.simple(s.g.make(Op::Store, DType::Void, {at, one, s.g.alu(Op::Lt, {i, s.g.index(0)})})).op() == Op::Group);
 }
+
+TEST_CASE("a store into a local buffer that never happens still says which one it fills") {
+  World s;
+  UOp i = s.g.range(s.g.index(16), 90, AxisType::Loop), one = s.number(DType::F32, 1);
+  UOp local = s.g.make(Op::Buffer, DType::F32, {s.g.index(16)}, SlotArg{0, Space::Local});
+  UOp at = s.g.indexInto(local, {&i, 1});
+  UOp never = s.simple(s.g.make(Op::Store, DType::Void, {at, one, s.g.alu(Op::Lt, {i, s.g.index(0)})}));
+  REQUIRE(never.op() == Op::Store);
+  CHECK(storageOf(never.src(0)) == local);
+  CHECK(never.src(2).isConst(0));
+}
