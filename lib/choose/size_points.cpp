@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "cost/parameters.h"
+#include "ir/evaluate.h"
 
 namespace svod {
 
@@ -22,6 +23,9 @@ std::vector<UOp> sizesOfLoops(UOp sink) {
 
 SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
   if (variables_.empty()) return;
+  for (UOp end : sink.src())
+    if (end.op() == Op::End)
+      for (UOp range : end.src().subspan(1)) extents_.push_back(range.src(0));
   const auto each = [&](const std::function<int64_t(const VarArg&)>& sizeOf) {
     std::vector<int64_t> sizes;
     for (UOp v : variables_) sizes.push_back(sizeOf(v.argAs<VarArg>()));
@@ -32,7 +36,20 @@ SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
   larger_ = add(each([](const VarArg& v) { return std::clamp(parameters::kLargerRun * v.likely, v.min, v.max); }), 1);
 }
 
+bool SizePoints::doesRun(std::span<const int64_t> sizes) const {
+  const auto sizeOf = [&](UOp leaf) -> std::optional<Scalar> {
+    const auto at = std::ranges::find(variables_, leaf);
+    if (at == variables_.end()) return std::nullopt;
+    return Scalar::ofInt(leaf.dtype(), sizes[static_cast<size_t>(at - variables_.begin())]);
+  };
+  return std::ranges::all_of(extents_, [&](UOp extent) {
+    const std::optional<Scalar> count = evaluate(extent, sizeOf);
+    return !count || count->asInt() > 0;
+  });
+}
+
 size_t SizePoints::add(std::vector<int64_t> sizes, double weight) {
+  if (!doesRun(sizes)) return 0;
   const auto number = static_cast<size_t>(std::ranges::find(points_, sizes, &SizePoint::sizes) - points_.begin());
   if (number == points_.size()) points_.push_back({std::move(sizes), 0});
   points_[number].weight += weight;

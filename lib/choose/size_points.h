@@ -16,7 +16,7 @@ struct SizePoint {
 };
 
 /// The variables that extents of loops depend on, and the points: the likely sizes, the least, and a multiple of the
-/// likely ones. None where no extent depends on a variable.
+/// likely ones, but for those at which a loop has no iteration. None where no extent depends on a variable.
 class SizePoints {
  public:
   explicit SizePoints(UOp sink);
@@ -35,10 +35,12 @@ class SizePoints {
   std::string toText(const SizePoint& point) const;
 
  private:
-  /// The number of the point with these sizes.
+  /// Whether all loops around stores have iterations.
+  bool doesRun(std::span<const int64_t> sizes) const;
+  /// The number of the point with these sizes; 0, and nothing is added, where the kernel stores nothing for them.
   size_t add(std::vector<int64_t> sizes, double weight);
 
-  std::vector<UOp> variables_;
+  std::vector<UOp> variables_, extents_;
   std::vector<SizePoint> points_;
   size_t larger_ = 0;
 };

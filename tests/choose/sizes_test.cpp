@@ -55,6 +55,22 @@ TEST_CASE("The points of a kernel are its likely sizes, the least ones and large
   CHECK(SizePoints(g.range(g.index(5), 0, AxisType::Loop)).all().empty());
 }
 
+TEST_CASE("Sizes at which a kernel stores nothing are no points") {
+  const auto pointsOf = [](Graph& g, int64_t likely) {
+    const UOp n = g.variable("n", {1, 512}, likely);
+    const UOp range = g.range(g.alu(Op::Floordiv, {g.alu(Op::Add, {n, g.index(3)}), g.index(8)}), 0, AxisType::Loop);
+    const UOp nothing = g.make(Op::Group, DType::Void, std::span<const UOp>{});
+    return SizePoints(g.make(Op::Sink, DType::Void, {g.make(Op::End, DType::Void, {nothing, range})}));
+  };
+  Graph g;
+  const SizePoints points = pointsOf(g, 20);
+  REQUIRE(points.all().size() == 2);
+  CHECK(points.toText(points.larger()) == "n = 160");
+  const SizePoints small = pointsOf(g, 1);
+  REQUIRE(small.all().size() == 1);
+  CHECK(small.toText(small.larger()) == "n = 8");
+}
+
 TEST_CASE("No tile and no lanes lie on a batch that is mostly 1") {
   Caps caps = avx512();
   caps.threads = false;
