@@ -102,7 +102,8 @@ def for_output(value: Any, name: str, shape: tuple[int, ...], port: str) -> nump
         return SvodError(f"output '{port}' is {name}{list(shape)}, and cannot lie in {got}", "input-mismatch",
                          "give a writable C-contiguous array of this shape and element type, or none")
     if name in PACKED:
-        raise SvodError(f"output '{port}' is {name}, whose elements share bytes, and cannot lie in an array", "input-mismatch", "leave it out of out=")
+        raise SvodError(f"output '{port}' is {name}, whose elements share bytes, and cannot lie in an array", "input-mismatch",
+                        "leave it out of out=")
     if isinstance(value, numpy.ndarray):
         is_good = value.flags.c_contiguous and value.flags.writeable and value.flags.aligned
         is_good = is_good and (value.dtype == dtype_of(name) or value.dtype.name == ML.get(name))

@@ -104,7 +104,8 @@ class Graph:
             return self._declared("weight", name, dtype_text(dtype), shape, f" = {number_text(data)}")
         found, array = array_of(data, name, None if dtype is None else dtype_text(dtype))
         if shape is not None and tuple(shape) != array.shape:
-            raise SvodError(f"the weight '{name}' has the shape {array.shape}, not {tuple(shape)}", "shape-mismatch", "leave shape= out, or reshape the array")
+            raise SvodError(f"the weight '{name}' has the shape {array.shape}, not {tuple(shape)}", "shape-mismatch",
+                            "leave shape= out, or reshape the array")
         value = self._declared("weight", name, found, array.shape, Weight(found, array))
         return value
 
@@ -127,7 +128,8 @@ class Graph:
         self._outputs.add(name)
         if value.name.startswith("_") and value._made_by is not None and name not in self._names:
             self._rename(value, name)  # kernels are called after it
-        self._top("output").lines.append(Line(lambda: f"output {name_text(name)}" + ("" if name == value.name else f" = {name_text(value.name)}"), _origin()))
+        line = Line(lambda: f"output {name_text(name)}" + ("" if name == value.name else f" = {name_text(value.name)}"), _origin())
+        self._top("output").lines.append(line)
 
     def assign(self, target: Value, value: Any) -> None:
         """Writes a state or a temp, or a part of one: graph.assign(cache[0:n], rows). What is recorded before reads what it had."""
@@ -268,7 +270,8 @@ class Graph:
         if isinstance(each, (bool, int, float, Size)) or (isinstance(each, numpy.generic) and each.dtype.kind in "biuf"):
             return each
         if each is None or isinstance(each, (str, bytes, complex)):
-            raise SvodError(f"ops.{op} gets {each!r} as an operand", "usage", "operands are values, arrays and numbers; attributes are given by name", 2)
+            raise SvodError(f"ops.{op} gets {each!r} as an operand", "usage",
+                            "operands are values, arrays and numbers; attributes are given by name", 2)
         return self._constant(each)
 
     def _constant(self, data: Any) -> Value:
@@ -289,12 +292,14 @@ class Graph:
             self._check(each)
             return each
         if isinstance(each, (bool, int, float, numpy.generic, Size)) or each is None or isinstance(each, str):
-            raise SvodError(f"{what} is {each!r}, which no op computed", "usage", "give a value of the graph; svod.ops.full makes one of a number", 2)
+            raise SvodError(f"{what} is {each!r}, which no op computed", "usage",
+                            "give a value of the graph; svod.ops.full makes one of a number", 2)
         return self._constant(each)
 
     def _check(self, value: Value) -> None:
         if value.graph is not self:
-            raise SvodError(f"the value '{value.name}' belongs to another graph, '{value.graph.name}'", "usage", "build each graph from its own values", 2)
+            raise SvodError(f"the value '{value.name}' belongs to another graph, '{value.graph.name}'", "usage",
+                            "build each graph from its own values", 2)
         if not self._block.sees(value._block):
             raise SvodError(f"the value '{value.name}' ended with the loop or branch that computed it", "unknown-name",
                             "assign it to a graph.temp that is declared above, and read that")

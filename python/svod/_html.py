@@ -33,7 +33,7 @@ def plain_table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int) -
     """Columns under their heads; the first `left` of them begin at the left, the others end at the right."""
     lines = [list(head), *map(list, rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
-    return "\n".join("  ".join(cell.ljust(width) if place < left else cell.rjust(width) for place, (cell, width) in enumerate(zip(line, widths))).rstrip()
+    return "\n".join("  ".join(cell.ljust(widths[place]) if place < left else cell.rjust(widths[place]) for place, cell in enumerate(line)).rstrip()
                      for line in lines)
 
 

@@ -43,7 +43,8 @@ class Inspection:
 
 
 def inspect(model: Any, *, args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
-            input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None, svodc: Path = "svodc", **flags: Unpack[InspectFlags]) -> Inspection:
+            input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None, svodc: Path = "svodc",
+            **flags: Unpack[InspectFlags]) -> Inspection:
     """What a plan holds, or what compiling a model would make: its ports, kernels, memory, steps and decisions.
 
     `model` is an svod.Plan, the folder of one, or what svod.compile takes. `flags` are those of `svodc inspect`: kernels=True, steps=True,

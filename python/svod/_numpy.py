@@ -20,8 +20,8 @@ _UFUNCS = {
     "greater_equal": "ge", "equal": "eq", "not_equal": "ne", "logical_and": "and", "logical_or": "or", "logical_xor": "xor", "logical_not": "not",
     "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "invert": "not", "left_shift": "shl", "right_shift": "shr", "isnan": "isnan",
     "isinf": "isinf", "isfinite": "isfinite"}
-_FOLDS = {"sum": "sum", "prod": "prod", "max": "reduce_max", "amax": "reduce_max", "min": "reduce_min", "amin": "reduce_min", "mean": "mean", "any": "any",
-          "all": "all"}
+_FOLDS = {"sum": "sum", "prod": "prod", "max": "reduce_max", "amax": "reduce_max", "min": "reduce_min", "amin": "reduce_min", "mean": "mean",
+          "any": "any", "all": "all"}
 _OF_BOOLS = ("logical_and", "logical_or", "logical_xor", "logical_not")
 
 

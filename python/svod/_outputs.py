@@ -12,8 +12,8 @@ from ._errors import SvodError
 if TYPE_CHECKING:
     from ._plan import Plan
 
-_OF_TORCH = {"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64", "bool": "bool",
-             "f16": "float16", "f32": "float32", "f64": "float64", **ML}
+_OF_TORCH = {"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+             "bool": "bool", "f16": "float16", "f32": "float32", "f64": "float64", **ML}
 
 
 class Outputs(Dict[str, Any]):
@@ -61,5 +61,6 @@ def named_outputs(plan: Plan, out: Any) -> dict[str, Any]:
             raise SvodError(f"the plan has {len(names)} outputs, and out= has {len(out)}", "unknown-port", f"it has {', '.join(names) or 'none'}")
         return {name: each for name, each in zip(names, out) if each is not None}
     if len(names) != 1:
-        raise SvodError(f"the plan has {len(names)} outputs, and out= is one array", "usage", f'say which: out={{"{(names or ["y"])[0]}": array}}', 2)
+        raise SvodError(f"the plan has {len(names)} outputs, and out= is one array", "usage",
+                        f'say which: out={{"{(names or ["y"])[0]}": array}}', 2)
     return {names[0]: out}

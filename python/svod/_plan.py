@@ -187,7 +187,8 @@ class Plan:
         return f"<svod.Plan {self.name}({text(self.inputs)}) -> {text(self.outputs)}>"
 
     def _repr_html_(self) -> str:
-        facts = f"{self.kernels} kernels, {self.steps} steps, {sized(self.constant_bytes)} of weights, {sized(self.arena_bytes)} for a run; for {self.cpu}"
+        bytes = f"{sized(self.constant_bytes)} of weights, {sized(self.arena_bytes)} for a run"
+        facts = f"{self.kernels} kernels, {self.steps} steps, {bytes}; for {self.cpu}"
         rows = [(kind, port.name, _typed(port)) for kind, ports in (("input", self.inputs), ("output", self.outputs), ("state", self.states))
                 for port in ports.values()]
         rows += [("variable", each.name, str(each.min) if each.is_fixed else f"{each.min} to {each.max}") for each in self.variables.values()]

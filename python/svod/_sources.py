@@ -16,10 +16,10 @@ from ._torch import Export, exported_model
 
 _LARGEST_MESSAGE = 2_000_000_000  # bytes of a protobuf, whose limit is 2 GiB
 _TAKES = "give a path, the text of a graph file, ONNX as bytes or ModelProto, an svod.Graph, or a torch.nn.Module or ExportedProgram"
+_OF_A_MODULE = "make the module that these weights belong to, and give it with args="
 _OTHER_FILES = {
-    ".pt2": "program = torch.export.load(path), and give that", ".tflite": "convert it to ONNX with tf2onnx", ".keras": "export it to ONNX",
-    ".h5": "export it to ONNX", ".pb": "convert it to ONNX with tf2onnx", ".safetensors": "make the module that these weights belong to, and give it with args=",
-    ".gguf": "make the module that these weights belong to, and give it with args="}
+    ".pt2": "program = torch.export.load(path), and give that", ".tflite": "convert it to ONNX with tf2onnx", ".pb": "convert it to ONNX with tf2onnx",
+    ".keras": "export it to ONNX", ".h5": "export it to ONNX", ".safetensors": _OF_A_MODULE, ".gguf": _OF_A_MODULE}
 _CHECKPOINT = "these are weights: make the module, load_state_dict(torch.load(path)), and give it with args="
 
 

@@ -11,7 +11,8 @@ from ._arrays import ML, NUMPY
 from ._errors import SvodError
 
 _PLAIN = re.compile(r"[^\W\d][\w.]*")
-_WORDS = {"true", "false", "inf", "nan", "var", "input", "weight", "state", "temp", "assign", "output", "loop", "if", "else", "repeat", "def", "return"}
+_WORDS = {"true", "false", "inf", "nan", "var", "input", "weight", "state", "temp", "assign", "output", "loop", "if", "else", "repeat", "def",
+          "return"}
 _OF_NUMPY = {numpy.dtype(code).name: name for name, code in NUMPY.items() if name not in ML and name[1:] not in ("2", "4") and name != "f4e2m1"}
 _OF_ML = {name: dtype for dtype, name in ML.items()}
 
@@ -95,7 +96,8 @@ def dtype_text(dtype: Any) -> str:
     if isinstance(dtype, str) and dtype in NUMPY:
         return dtype
     if isinstance(dtype, (tuple, list)):
-        raise SvodError(f"{dtype!r} is no element type", "unknown-dtype", 'the element type comes before the shape: graph.input("x", "f32", (2, 3))')
+        raise SvodError(f"{dtype!r} is no element type", "unknown-dtype",
+                        'the element type comes before the shape: graph.input("x", "f32", (2, 3))')
     name = str(dtype)[6:] if str(dtype).startswith("torch.") else ""
     if not name:
         try:
@@ -134,5 +136,6 @@ def attribute_text(value: Any, kind: str) -> str:
         return str(value) if _PLAIN.fullmatch(str(value)) else string_text(str(value))
     wanted: Any = {"int": (int, numpy.integer), "ints": (int, numpy.integer), "bool": (bool, numpy.bool_)}.get(kind, (int, float, numpy.number))
     if not isinstance(value, wanted) or (isinstance(value, bool) and kind != "bool"):
-        raise SvodError(f"{value!r} is no {kind.rstrip('s')}", "bad-attribute", f"give {'a list of ' if kind[-1] == 's' else 'an ' if kind == 'int' else 'a '}{kind}")
+        one = "a list of" if kind[-1] == "s" else "an" if kind == "int" else "a"
+        raise SvodError(f"{value!r} is no {kind.rstrip('s')}", "bad-attribute", f"give {one} {kind}")
     return number_text(value)

@@ -41,7 +41,8 @@ def exported_model(model: Any, export: Export) -> tuple[Any, str, dict[str, Any]
         program = _exported(torch, model, {"verbose": False, **named})
         return program, "model", _flags(program, _bounds_of(model.range_constraints))
     if export.args is None and export.kwargs is None:
-        raise SvodError("a module needs example inputs, which say what shapes and dtypes it takes", "usage", "add args=(x,), with a tensor for each", 2)
+        raise SvodError("a module needs example inputs, which say what shapes and dtypes it takes", "usage",
+                        "add args=(x,), with a tensor for each", 2)
     args = export.args if isinstance(export.args, tuple) else () if export.args is None else (export.args,)
     words = {"args": args, "kwargs": dict(export.kwargs or {}), "dynamic_shapes": export.dynamic_shapes, "verbose": False, **named}
     with _as_evaluated(model):
@@ -70,7 +71,8 @@ def _exported(torch: Any, model: Any, words: dict[str, Any]) -> Any:
             cause = cause.__cause__
         first = str(cause).strip().split("\n\n")[0]
         raise SvodError(f"torch cannot export {type(model).__name__}: {type(cause).__name__}: {first}", "unsupported",
-                        "call the module with the same args to see whether it runs; torch.export.export(module, args) shows where it stops", 3) from error
+                        "call the module with the same args to see whether it runs; torch.export.export(module, args) shows where it stops",
+                        3) from error
 
 
 @contextmanager

@@ -90,7 +90,8 @@ class Traced:
         if given is None:
             return shape
         if len(given) != len(shape) or any(isinstance(want, int) and want != have for want, have in zip(given, shape)):
-            raise SvodError(f"'{name}' has the shape {shape}, and shapes= says {tuple(given)}", "input-mismatch", "give an array that fits, or other shapes=")
+            raise SvodError(f"'{name}' has the shape {shape}, and shapes= says {tuple(given)}", "input-mismatch",
+                            "give an array that fits, or other shapes=")
         return tuple(given)
 
     def _compiled(self, arguments: dict[str, Any]) -> tuple[Plan, Any]:

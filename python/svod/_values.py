@@ -195,7 +195,8 @@ def _entry(key: Any) -> Any:
             raise SvodError(f"a step of {step!r}", "usage", "steps of slices are integers other than 0", 2)
         return lambda: f"{text(key.start)}:{text(key.stop)}" + ("" if step is None else f":{step}")
     if isinstance(key, (bool, numpy.bool_, Value, numpy.ndarray, list)):
-        raise SvodError("a tensor among other indices", "usage", "a mask is ops.where(mask, x, 0); several tensors of positions are ops.gather_at", 2)
+        raise SvodError("a tensor among other indices", "usage",
+                        "a mask is ops.where(mask, x, 0); several tensors of positions are ops.gather_at", 2)
     dim_text(key)  # which refuses what is no size
     return lambda: dim_text(key)
 

@@ -57,9 +57,11 @@ def write_safetensors(path: Path, weights: dict[str, Weight]) -> None:
     table, parts, at = {}, [], 0
     for name, weight in weights.items():
         if weight.dtype not in _NAMES and weight.dtype[0] == "f" and weight.dtype not in ("f16", "f32", "f64") or weight.dtype in PACKED:
-            raise SvodError(f"the weight '{name}' is {weight.dtype}, which files of weights lack", "unsupported", "give its bits as u8, and bitcast them", 3)
+            raise SvodError(f"the weight '{name}' is {weight.dtype}, which files of weights lack", "unsupported",
+                            "give its bits as u8, and bitcast them", 3)
         data = weight.array.tobytes()
-        table[name] = {"dtype": _NAMES.get(weight.dtype, weight.dtype.upper()), "shape": list(weight.array.shape), "data_offsets": [at, at + len(data)]}
+        table[name] = {"dtype": _NAMES.get(weight.dtype, weight.dtype.upper()), "shape": list(weight.array.shape),
+                       "data_offsets": [at, at + len(data)]}
         parts.append(data)
         at += len(data)
     head = json.dumps(table).encode()

@@ -681,19 +681,22 @@ def conv3d(x: Any, w: Any, bias: Any = None, *, stride: int | Sequence[int] = 1,
 def conv_transpose1d(x: Any, w: Any, bias: Any = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0,
                      dilation: int | Sequence[int] = 1, groups: int = 1, output_padding: int | Sequence[int] = 0) -> Value:
     """x [n, c, l] with w [c, m/groups, k]"""
-    return record("conv_transpose1d", (x, w, bias), {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups, "output_padding": output_padding})[0]
+    return record("conv_transpose1d", (x, w, bias), {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups,
+                                                     "output_padding": output_padding})[0]
 
 
 def conv_transpose2d(x: Any, w: Any, bias: Any = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0,
                      dilation: int | Sequence[int] = 1, groups: int = 1, output_padding: int | Sequence[int] = 0) -> Value:
     """x [n, c, h, w] with w [c, m/groups, kh, kw]"""
-    return record("conv_transpose2d", (x, w, bias), {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups, "output_padding": output_padding})[0]
+    return record("conv_transpose2d", (x, w, bias), {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups,
+                                                     "output_padding": output_padding})[0]
 
 
 def conv_transpose3d(x: Any, w: Any, bias: Any = None, *, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0,
                      dilation: int | Sequence[int] = 1, groups: int = 1, output_padding: int | Sequence[int] = 0) -> Value:
     """x [n, c, d, h, w] with w [c, m/groups, kd, kh, kw]"""
-    return record("conv_transpose3d", (x, w, bias), {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups, "output_padding": output_padding})[0]
+    return record("conv_transpose3d", (x, w, bias), {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups,
+                                                     "output_padding": output_padding})[0]
 
 
 def max_pool(x: Any, /, kernel: Dim | Sequence[Dim], stride: int | Sequence[int] = 0, padding: Dim | Sequence[Dim] = 0,
@@ -705,7 +708,8 @@ def max_pool(x: Any, /, kernel: Dim | Sequence[Dim], stride: int | Sequence[int]
 def max_pool_positions(x: Any, /, kernel: Dim | Sequence[Dim], stride: int | Sequence[int] = 0, padding: Dim | Sequence[Dim] = 0,
                        dilation: int | Sequence[int] = 1, ceil: bool = False) -> Value:
     """where max_pool found the first largest element: its row-major i64 position along the pooled axes"""
-    return record("max_pool_positions", (x,), {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation, "ceil": ceil})[0]
+    return record("max_pool_positions", (x,), {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation,
+                                               "ceil": ceil})[0]
 
 
 def sum_pool(x: Any, /, kernel: Dim | Sequence[Dim], stride: int | Sequence[int] = 0, padding: Dim | Sequence[Dim] = 0,
@@ -717,7 +721,8 @@ def sum_pool(x: Any, /, kernel: Dim | Sequence[Dim], stride: int | Sequence[int]
 def avg_pool(x: Any, /, kernel: Dim | Sequence[Dim], stride: int | Sequence[int] = 0, padding: Dim | Sequence[Dim] = 0,
              dilation: int | Sequence[int] = 1, ceil: bool = False, count_include_pad: bool = True) -> Value:
     """mean of each window; padding counts as zeros unless told otherwise"""
-    return record("avg_pool", (x,), {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation, "ceil": ceil, "count_include_pad": count_include_pad})[0]
+    return record("avg_pool", (x,), {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation, "ceil": ceil,
+                                     "count_include_pad": count_include_pad})[0]
 
 
 def global_max_pool(x: Any, /) -> Value:
@@ -872,7 +877,8 @@ def resize(x: Any, /, size: Dim | Sequence[Dim] | None = None, scale: float | Se
            coordinates: Literal["half_pixel", "asymmetric", "align_corners"] = "half_pixel",
            rounding: Literal["prefer_floor", "prefer_ceil", "floor", "ceil"] = "prefer_floor") -> Value:
     """x with other sizes of the axes, all but the first two by default"""
-    return record("resize", (x,), {"size": size, "scale": scale, "axes": axes, "mode": mode, "coordinates": coordinates, "rounding": rounding})[0]
+    return record("resize", (x,), {"size": size, "scale": scale, "axes": axes, "mode": mode, "coordinates": coordinates,
+                                   "rounding": rounding})[0]
 
 
 def pixel_shuffle(x: Any, /, factor: int) -> Value:
@@ -958,4 +964,5 @@ def all_reduce(*part: Any, devices: str, op: Literal["sum", "max", "min", "prod"
 def custom(*x: Any, function: str, shape: Dim | Sequence[Dim], dtype: Any = "f32", values: Dim | Sequence[Dim] | None = None,
            pure: bool = False, source: str | None = None) -> Value:
     """a function of a C file, source, or one that the program that runs the plan provides; values are sizes it gets as numbers"""
-    return record("custom", spread(x), {"function": function, "shape": shape, "dtype": dtype, "values": values, "pure": pure, "source": source})[0]
+    return record("custom", spread(x), {"function": function, "shape": shape, "dtype": dtype, "values": values, "pure": pure,
+                                        "source": source})[0]

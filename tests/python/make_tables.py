@@ -99,12 +99,12 @@ def function(op):
         parameters.insert(len(operands), "/")
     parameters += [f"{python_name(name)}: {typed(kind, default)}" + ("" if default is None else f" = {literal(kind, default)}")
                    for name, kind, default in attributes]
-    words = ", ".join(f'"{name}": {python_name(name)}' for name, _, _ in attributes)
+    words = [f'"{name}": {python_name(name)}' for name, _, _ in attributes]
     result, one = ("tuple[Value, ...]", "") if op["name"] in SEVERAL else ("Value", "[0]")
     what = op["what"].replace("\\", "\\\\")
     name = python_name(op["name"])
     return (f"{wrapped(f'def {name}(', parameters, f') -> {result}:')}\n    \"\"\"{what}\"\"\"\n"
-            f"    return record(\"{op['name']}\", {given}, {{{words}}}){one}\n")
+            + wrapped(f"    return record(\"{op['name']}\", {given}, {{", words, f"}}){one}") + "\n")
 
 
 def wrapped(start, parts, end):
@@ -114,7 +114,7 @@ def wrapped(start, parts, end):
         text = part + (end if number == len(parts) - 1 else ",")
         if len(lines[-1]) + len(text) > 139:
             lines.append(" " * len(start))
-        lines[-1] += ("" if lines[-1].endswith("(") or not lines[-1].strip() else " ") + text
+        lines[-1] += ("" if lines[-1].endswith(("(", "{")) or not lines[-1].strip() else " ") + text
     return "\n".join(lines) if parts else start + end
 
 
