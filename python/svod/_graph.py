@@ -317,6 +317,8 @@ class Graph:
     def _declared(self, kind: str, name: str, dtype: str, shape: Any, data: Any) -> Value:
         """`data` is the text behind the type, a function that makes it, or a weight."""
         shape = (shape,) if isinstance(shape, (int, Size, str, numpy.integer)) else tuple(shape)
+        if any(isinstance(each, (int, numpy.integer)) and each < 0 for each in shape):
+            raise SvodError(f"'{name}' has the shape {shape}", "too-large", 'a size that a run gives is a variable: n = graph.var("n", 1, 64)')
         typed = dtype + shape_text(shape)
         self._take(name)
         block = self._block if kind == "temp" else self._top(kind)

@@ -43,7 +43,7 @@ def recorded_function(function: Any, inputs: tuple[Any, ...], named: dict[str, A
     if name in _FOLDS:
         return _fold(_FOLDS[name], *inputs, **named)
     if name not in _FUNCTIONS:
-        raise _unknown(name)
+        raise _unknown(f"{getattr(function, '__module__', 'numpy')}.{name}".partition(".")[2])
     try:
         return _FUNCTIONS[name](*inputs, **named)
     except TypeError as error:
@@ -89,7 +89,34 @@ def _split(x: Any, parts: Any, axis: int = 0) -> tuple[Value, ...]:
     return record("split", (x,), {"parts": parts, "axis": axis})
 
 
+def _like(x: Value, number: float, dtype: Any = None) -> Value:
+    return _one("full", number, shape=list(x.shape), dtype=x.dtype if dtype is None else dtype)
+
+
+def _einsum(subscripts: str, *operands: Any) -> Value:
+    """A product over all axes that the letters name, summed over those that the result lacks."""
+    terms, arrow, result = subscripts.replace(" ", "").partition("->")
+    inputs = terms.split(",")
+    letters = "".join(inputs)
+    result = result if arrow else "".join(sorted(each for each in set(letters) if letters.count(each) == 1))
+    summed = "".join(dict.fromkeys(each for each in letters if each not in result))
+    if not (letters + result).isalpha() or any(len(set(each)) != len(each) for each in (*inputs, result)) or not set(result) <= set(letters):
+        raise TypeError(f"'{subscripts}' is more than letters, each once in an operand")
+    if len(inputs) != len(operands):
+        raise TypeError(f"'{subscripts}' has {len(inputs)} operands, and {len(operands)} are given")
+    product: Any = None
+    for term, operand in zip(inputs, operands):
+        kept = [each for each in result + summed if each in term]
+        order, added = [term.index(each) for each in kept], [place for place, each in enumerate(result + summed) if each not in term]
+        laid = operand if order == sorted(order) else _one("permute", operand, order=order)
+        laid = _one("unsqueeze", laid, axes=added) if added else laid
+        product = laid if product is None else _one("mul", product, laid)
+    return _one("sum", product, axes=list(range(len(result), len(result + summed)))) if summed else product
+
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "einsum": _einsum, "zeros_like": lambda x, dtype=None: _like(x, 0, dtype), "ones_like": lambda x, dtype=None: _like(x, 1, dtype),
+    "full_like": lambda x, fill_value, dtype=None: _like(x, fill_value, dtype), "ravel": lambda x: x.ravel(),
     "where": lambda condition, a, b: _one("where", condition, a, b),
     "clip": lambda x, a_min=None, a_max=None, min=None, max=None: x.clip(min if a_min is None else a_min, max if a_max is None else a_max),
     "concatenate": _stacked("concat"), "stack": _stacked("stack"), "pad": _pad, "take": _take, "split": _split,

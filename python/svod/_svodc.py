@@ -70,9 +70,17 @@ def _words(flag: str, value: Any) -> list[str]:
     if value is True:
         return [flag]
     if isinstance(value, dict):
-        value = [f"{name}={each}" for name, each in value.items()]
+        value = [f"{name}={_listed(flag, each)}" for name, each in value.items()]
     values = value if isinstance(value, (list, tuple)) else [value]
     return [f"{flag}={os.fspath(each) if isinstance(each, os.PathLike) else each}" for each in values]
+
+
+def _listed(flag: str, value: Any) -> str:
+    """Sizes in a tuple as the flag has them: shape={"x": (2, 3)}, var={"n": (1, 64)}."""
+    if not isinstance(value, (tuple, list)):
+        return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    sizes = [str(each) for each in value]
+    return ":".join(sizes) if flag == "--var" else ("," if any("x" in each for each in sizes) else "x").join(sizes)
 
 
 def _said(text: str) -> Iterator[dict[str, Any]]:

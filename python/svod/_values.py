@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ._errors import SvodError
+from ._optable import ATTRIBUTES
 from ._text import Dim, Size, dim_text, dtype_text
 
 if TYPE_CHECKING:
     from ._graph import Block, Call, Graph
+
+
+_MASKS = ("lt", "le", "gt", "ge", "eq", "ne", "isnan", "isinf", "isfinite", "any", "all")
 
 
 class Value:
@@ -73,6 +77,8 @@ class Value:
 
     def __getitem__(self, key: Any) -> Value:
         """A part, as in numpy: numbers, slices, `...`, None for a new axis, and one tensor of positions, which is `gather`."""
+        if isinstance(key, Value) and key._is_mask():
+            raise SvodError("a mask leaves as many elements as only a run can tell", "usage", "keep the shape: ops.where(mask, x, 0)", 2)
         if isinstance(key, Value) or isinstance(key, (list, numpy.ndarray)):
             return self._op("gather", self, numpy.asarray(key) if isinstance(key, list) else key, axis=0)
         keys = key if isinstance(key, tuple) else (key,)
@@ -84,6 +90,9 @@ class Value:
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assigns a part of a state or a temp."""
         self.graph.assign(self[key], value)
+
+    def _is_mask(self) -> bool:
+        return self._dtype == "bool" or (self._made_by is not None and self._made_by.op in _MASKS)
 
     def size(self, axis: int = 0) -> Size:
         """How long an axis is, also where only a run can tell. In shapes and slices it stands like a number."""
@@ -121,6 +130,10 @@ class Value:
 
     def astype(self, dtype: Any) -> Value: return self._op("cast", self, dtype=dtype_text(dtype))
     def reshape(self, *shape: Any) -> Value: return self._op("reshape", self, shape=_flat(shape))
+    def flatten(self) -> Value: return self.reshape(-1)
+    def ravel(self) -> Value: return self.reshape(-1)
+    def copy(self) -> Value: return self
+    def dot(self, other: Any) -> Value: return self._op("matmul", self, other)
     def transpose(self, *order: Any) -> Value: return self._op("permute", self, order=_flat(order)) if order else self.T
     def swapaxes(self, axis1: int, axis2: int) -> Value: return self._op("transpose", self, axis0=axis1, axis1=axis2)
     def squeeze(self, axis: Any = None) -> Value: return self._op("squeeze", self, axes=axis)
@@ -165,6 +178,11 @@ class Value:
     def __len__(self) -> int: raise _no_number("its length", "value.size(0) is that, for shapes and slices")
     def __iter__(self) -> Any: raise _no_number("its elements", "ops.split cuts it into values, graph.loop goes over an axis")
     def __array__(self, *_: Any, **__: Any) -> Any: raise _no_number("its elements", "use functions of svod.ops, or those of numpy that record")
+
+    if not TYPE_CHECKING:  # which knows the names there are
+        def __getattr__(self, name: str) -> Any:
+            help = f": svod.ops.{name}(value) does that" if name in ATTRIBUTES else "; svod.ops has functions for all ops" if name[0] != "_" else ""
+            raise AttributeError(f"a value of a graph has no '{name}'{help}")
 
     def __repr__(self) -> str:
         typed = f": {self._dtype}{list(self._shape)}" if self._dtype and self._shape is not None else ""

@@ -62,6 +62,12 @@ class Models(Case):
             plan = svod.compile(each)
             self.assertEqual((plan.name, plan([1, 2, 3])["y"].tolist()), ("three", [3, 6, 9]))
 
+    def test_sizes_in_tuples(self):
+        text = "svod 1\nvar n in [1, 64]\ninput x: f32[n, 4]\noutput y = x + 1\n"
+        self.assertEqual(svod.compile(text, shape={"x": (3, 4)}).inputs["x"].shape, (3, 4))
+        self.assertEqual(svod.compile(text, var={"n": (2, 8)}).variables["n"].max, 8)
+        self.assertEqual(svod.compile(text, var={"n": 5}).inputs["x"].shape, (5, 4))
+
     def test_text_bytes_and_files(self):
         text = GRAPH.format(4)
         tree = {"svod": 1, "statements": [{"input": "x", "dtype": "f32", "shape": [3]}, {"output": "y", "op": "mul", "args": ["x", 4]}]}

@@ -347,11 +347,16 @@ output calls
                 ("cannot be recorded", lambda: numpy.add.reduce(x)), ("cannot be recorded", lambda: numpy.gcd(x, x)), ("T is for matrices", lambda: graph.input("cube", "f32", (1, 2, 3)).T),
                 ("given twice", lambda: [graph.output("y", x), graph.output("y", x)]), ("which no op computed", lambda: graph.output("k", 3)),
                 ("lies in a file", lambda: graph.weight("w", "w.npy")), ("not (3,)", lambda: graph.weight("w2", numpy.ones(2, "f4"), shape=(3,))),
-                ("array of object", lambda: x + numpy.array([None, 1, 2], object)), ("operand before the last", lambda: ops.layer_norm(x, None, x))):
+                ("ops.where(mask, x, 0)", lambda: x[x > 0]), ("each once in an operand", lambda: numpy.einsum("ii->i", x)),
+                ("2 operands, and 1 are", lambda: numpy.einsum("ij,jk->ik", x)), ("numpy.linalg.norm", lambda: numpy.linalg.norm(x)),
+                ("is a variable", lambda: graph.input("free", "f32", (-1, 3))), ("array of object", lambda: x + numpy.array([None, 1, 2], object)), ("operand before the last", lambda: ops.layer_norm(x, None, x))):
             with self.subTest(says):
                 self.refused(says, call)
         with self.assertRaises(TypeError):
             ops.softmax(x, axes=1)
+        with self.assertRaisesRegex(AttributeError, r"svod\.ops\.softmax\(value\) does that"):
+            x.softmax(axis=1)
+        self.assertFalse(hasattr(x, "tolist"))
         with graph.loop("t", 3), self.assertRaisesRegex(svod.SvodError, "outside of bodies"):
             graph.input("late", "f32", ())
 
@@ -372,7 +377,8 @@ class Tracing(Case):
             "np.outer(x[0], y[0])", "np.take(x, [2, 0], axis=0)", "np.split(i, 2, axis=1)[1]", "np.sort(x, axis=0)", "np.argsort(x, axis=1)", "np.triu(x)", "np.tril(x, -1)",
             "np.floor(x * 3) + np.ceil(x) + np.rint(x) + np.trunc(x)", "np.logical_and(x > 0, b)", "np.logical_not(i)", "np.isnan(x / 0 * 0)", "x.astype(np.int32)", "x.astype('f8') * 2",
             "np.round(x)", "np.square(x) + np.reciprocal(p) + np.sign(x)", "np.take_along_axis(x, i % 3, axis=0)", "x + np.float32(2) + np.ones(4, np.float32)", "y - np.arange(4, dtype=np.float32)",
-            "x == y", "x != x", "np.exp(x.max(axis=1, keepdims=True) - x) * b")
+            "np.einsum('ij,kj->ik', x, y)", "np.einsum('ij,jk', x, y.T)", "np.einsum('ij->ji', x)", "np.einsum('ij,ij->', x, y)", "np.einsum('i,j,ij->j', x[:, 0], y[0], x)",
+            "np.zeros_like(x) + np.ones_like(i) + np.full_like(x, 2)", "x.ravel() + x.flatten() - x.copy().reshape(12)", "x.dot(y.T)", "x == y", "x != x", "np.exp(x.max(axis=1, keepdims=True) - x) * b")
         functions = {text: eval(f"lambda x, y, p, b, i: {text}", {"np": numpy}) for text in cases}
 
         def everything(x, y, p, b, i):
