@@ -140,7 +140,7 @@ def flag_type(value):
 def command_flags(flags, command):
     """The class with the flags of a command, but for those that the package gives or that print something else."""
     rows = ""
-    for flag in flags:
+    for flag in sorted(flags, key=lambda flag: flag["name"]):
         name = flag["name"][2:].replace("-", "_")
         if command in flag["commands"].split() and name not in NOT_IN[command]:
             rows += f"    {name}: {flag_type(flag['value'])} | None\n"
