@@ -7,7 +7,7 @@ import sys
 import unittest
 import warnings
 
-from package import BIN, FOLDER, compiled, svod  # first: it skips where numpy is not there
+from package import BIN, FOLDER, Case, compiled, svod  # first: it skips where numpy is not there
 import numpy
 
 TWO = "svod 1\nvar n in [1, 64]\ninput x: f32[n, 4]\ninput w: f32[4, 3]\noutput y = matmul(x, w)\n"
@@ -34,14 +34,7 @@ class Exporter:
         return self.device
 
 
-class Arrays(unittest.TestCase):
-    def refused(self, says, call, *words, **named):
-        with self.assertRaises(svod.SvodError) as caught:
-            call(*words, **named)
-        self.assertIn(says, str(caught.exception))
-        self.assertTrue(caught.exception.help)
-        return caught.exception
-
+class Arrays(Case):
     def test_inputs_by_position(self):
         plan = compiled(TWO)
         x, w = numpy.ones((2, 4), numpy.float32), numpy.ones((4, 3), numpy.float32)

@@ -15,7 +15,7 @@ import unittest
 import warnings
 from unittest import mock
 
-from package import BIN, FOLDER, svod  # first: it skips where numpy is not there
+from package import BIN, FOLDER, Case, svod  # first: it skips where numpy is not there
 import numpy
 
 CACHE, CALLS, SVODC = FOLDER / "cache", FOLDER / "calls", FOLDER / "bin/svodc"
@@ -40,14 +40,7 @@ def in_a_process(factor, queue):
     queue.put(times(factor)([1, 2, 3])["y"].tolist())
 
 
-class Case(unittest.TestCase):
-    def refused(self, says, call, *words, **named):
-        with self.assertRaises(svod.SvodError) as caught:
-            call(*words, **named)
-        self.assertIn(says, str(caught.exception))
-        self.assertTrue(caught.exception.help)
-        return caught.exception
-
+class Compiles(Case):
     def compiled_in(self, count, call):
         before = compiles()
         result = call()
@@ -55,7 +48,7 @@ class Case(unittest.TestCase):
         return result
 
 
-class Models(Case):
+class Models(Compiles):
     def test_a_path(self):
         path = FOLDER / "three.svod"
         path.write_text(GRAPH.format(3))
@@ -131,7 +124,7 @@ class Models(Case):
             pickle.dumps(plan.instance())
 
 
-class Cache(Case):
+class Cache(Compiles):
     def test_the_same_model_is_compiled_once(self):
         self.compiled_in(1, lambda: times(11))
         plan = self.compiled_in(0, lambda: times(11))

@@ -7,7 +7,7 @@ import re
 import subprocess
 import unittest
 
-from package import BIN, FOLDER, ROOT, svod  # first: it skips where numpy is not there
+from package import BIN, FOLDER, ROOT, Case, svod  # first: it skips where numpy is not there
 import numpy
 
 from svod import ops
@@ -23,15 +23,6 @@ rng = numpy.random.default_rng(3)
 
 def floats(*shape):
     return rng.standard_normal(shape).astype(numpy.float32)
-
-
-class Case(unittest.TestCase):
-    def refused(self, says, call, *words, **named):
-        with self.assertRaises(svod.SvodError) as caught:
-            call(*words, **named)
-        self.assertIn(says, str(caught.exception))
-        self.assertTrue(caught.exception.help)
-        return caught.exception
 
 
 class File:

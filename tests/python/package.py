@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
 import zipfile
 from pathlib import Path
 
@@ -38,3 +39,12 @@ import svod  # noqa: E402
 
 def compiled(graph, name="plan", **flags):
     return svod.compile(graph, FOLDER / name, svodc=BIN / "svodc", no_cache=True, **flags)
+
+
+class Case(unittest.TestCase):
+    def refused(self, says, call, *words, **named):
+        with self.assertRaises(svod.SvodError) as caught:
+            call(*words, **named)
+        self.assertIn(says, str(caught.exception))
+        self.assertTrue(caught.exception.help)
+        return caught.exception

@@ -4,7 +4,7 @@ import sys
 import unittest
 import warnings
 
-from package import BIN, svod  # first: it skips where numpy is not there
+from package import BIN, Case, svod  # first: it skips where numpy is not there
 import numpy
 
 if any(importlib.util.find_spec(module) is None for module in ("torch", "onnx", "onnxscript")):
@@ -34,7 +34,7 @@ def compiled(model, *words, **flags):
     return svod.compile(model, *words, svodc=BIN / "svodc", no_cache=True, **flags)
 
 
-class Torch(unittest.TestCase):
+class Torch(Case):
     @classmethod
     def setUpClass(cls):
         torch.manual_seed(0)
@@ -43,12 +43,6 @@ class Torch(unittest.TestCase):
 
     def like_torch(self, result, want):
         torch.testing.assert_close(torch.from_numpy(result), want, rtol=1e-4, atol=1e-5)
-
-    def refused(self, says, call, *words, **named):
-        with self.assertRaises(svod.SvodError) as caught:
-            call(*words, **named)
-        self.assertIn(says, str(caught.exception))
-        self.assertTrue(caught.exception.help)
 
     def test_a_module(self):
         plan = compiled(self.net, args=(self.x,), output_names=["y"])
