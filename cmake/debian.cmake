@@ -1,6 +1,6 @@
 # Debian packages by CPack, one per component of `cmake --install`: `cpack -G DEB -B FOLDER --config build/PRESET/CPackConfig.cmake`.
 set(SVOD_PACKAGES
-  "runtime|svod-runtime|libsvod-runtime.so.0, which loads and runs plans, libsvod-cuda.so.0 for CUDA devices, and svod-run"
+  "runtime|svod-runtime|libsvod-runtime.so.0, which loads and runs plans, components for devices, and svod-run"
   "dev|svod-dev|headers, the static runtime, find_package(svod), svod_add_plan and svod-runtime.pc"
   "compiler|svod|svodc, which compiles graphs into plans, and svod-opt, which runs its passes one by one"
   "python|svod-python|the wheel of the Python package, which pip installs: /usr/share/svod/svod-*.whl")

@@ -6,6 +6,13 @@ function(svod_add_python)
     return()
   endif()
   set(place ${PROJECT_BINARY_DIR}/python)
+  get_property(components GLOBAL PROPERTY SVOD_DEVICE_COMPONENTS)
+  set(copies)
+  foreach(component IN LISTS components)
+    list(APPEND copies COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:${component}>
+      ${place}/$<TARGET_SONAME_FILE_NAME:${component}>)
+    list(APPEND copies COMMAND ${CMAKE_STRIP} ${place}/$<TARGET_SONAME_FILE_NAME:${component}>)
+  endforeach()
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/svod/*.py)
   list(APPEND sources ${PROJECT_SOURCE_DIR}/python/svod_wheel.py ${PROJECT_SOURCE_DIR}/python/pyproject.toml
     ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/THIRD-PARTY.md)
@@ -15,10 +22,10 @@ function(svod_add_python)
     COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/python ${place}
     COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/THIRD-PARTY.md ${place}
     COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:svod_runtime_shared> ${place}/libsvod-runtime.so
-    COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:svod_runtime_cuda_shared> ${place}/libsvod-cuda.so.0
-    COMMAND ${CMAKE_STRIP} ${place}/libsvod-runtime.so ${place}/libsvod-cuda.so.0
+    COMMAND ${CMAKE_STRIP} ${place}/libsvod-runtime.so
+    ${copies}
     COMMAND ${SVOD_PYTHON} ${place}/svod_wheel.py ${place} ${PROJECT_VERSION} ${place}
-    DEPENDS ${sources} svod_runtime_shared svod_runtime_cuda_shared VERBATIM)
+    DEPENDS ${sources} svod_runtime_shared ${components} VERBATIM)
   add_custom_target(svod_python ALL DEPENDS ${wheel})
   add_dependencies(programs svod_python)
   install(FILES ${wheel} DESTINATION ${CMAKE_INSTALL_DATADIR}/svod COMPONENT python)

@@ -41,7 +41,12 @@ if(TARGET headers)
   add_subdirectory(tools/svod-run)
 endif()
 if(CMAKE_SIZEOF_VOID_P EQUAL 8)  # as its driver is
-  add_subdirectory(runtime-cuda)
+  file(GLOB components CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} runtime-*/CMakeLists.txt)
+  list(REMOVE_ITEM components runtime-min/CMakeLists.txt)
+  foreach(component IN LISTS components)
+    get_filename_component(folder ${component} DIRECTORY)
+    add_subdirectory(${folder})
+  endforeach()
 endif()
 foreach(room support data plan runtime-min)  # whose sources are compiled for the library that is shipped
   set_target_properties(svod_${room} PROPERTIES EXCLUDE_FROM_ALL TRUE)

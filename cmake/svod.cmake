@@ -92,7 +92,7 @@ endfunction()
 
 # --- used by the functions above ---
 
-# Rooms under lib/ are included as "room/file.h", those beside lib/ (runtime-min, runtime-cuda) from the repository root.
+# Rooms under lib/ are included as "room/file.h", those beside lib/ (runtime-min, components for devices) from the repository root.
 function(svod_include_root target)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/lib)
   cmake_path(SET lib_dir ${PROJECT_SOURCE_DIR}/lib)
@@ -212,7 +212,7 @@ endfunction()
 function(svod_add_rooms)
   set(layers ${PROJECT_SOURCE_DIR}/lib/layers.txt)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${layers})
-  file(GLOB present CONFIGURE_DEPENDS lib/*/CMakeLists.txt runtime-min/CMakeLists.txt runtime-cuda/CMakeLists.txt tools/*/CMakeLists.txt)
+  file(GLOB present CONFIGURE_DEPENDS lib/*/CMakeLists.txt runtime-*/CMakeLists.txt tools/*/CMakeLists.txt)
   file(STRINGS ${layers} lines REGEX "^[a-z]")
   foreach(line IN LISTS lines)
     string(REGEX REPLACE ":.*" "" room "${line}")

@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LIBRARIES = ("libsvod-runtime.so", "libsvod-cuda.so.0")
+LIBRARIES = "libsvod-*.so*"  # the runtime, and components for devices
 LICENSES = ("LICENSE", "THIRD-PARTY.md")  # beside the libraries
 METADATA = """Metadata-Version: 2.1
 Name: svod
@@ -30,7 +30,7 @@ def make(libraries, version, folder):
     tag = f"py3-none-linux_{platform.machine()}"
     info = f"svod-{version}.dist-info"
     files = {f"svod/{path.name}": path.read_bytes() for path in (HERE / "svod").iterdir() if path.suffix == ".py" or path.name == "py.typed"}
-    files |= {f"svod/{name}": (Path(libraries) / name).read_bytes() for name in LIBRARIES}
+    files |= {f"svod/{path.name}": path.read_bytes() for path in Path(libraries).glob(LIBRARIES)}
     files |= {f"{info}/licenses/{name}": (Path(libraries) / name).read_bytes() for name in LICENSES}
     files[f"{info}/METADATA"] = METADATA.format(version=version).encode()
     files[f"{info}/WHEEL"] = WHEEL.format(tag=tag).encode()

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from lint_common import CODE_FOLDERS, Report, blank_comments_and_strings, sources
+from lint_common import CODE_FOLDERS, COMPONENTS, Report, blank_comments_and_strings, sources
 
 FILE_LINES = (500, 800)      # warn above the first, fail above the second
 FUNCTION_LINES = (80, 150)
@@ -111,7 +111,7 @@ def main():
         check_sizes(path, text, report)
         if path.suffix == ".h" and "#pragma once" not in text:
             report.error("pragma-once", path, 1, "a header needs #pragma once")
-        if path.parts[0] in ("lib", "runtime-min", "runtime-cuda"):
+        if path.parts[0] in ("lib", *COMPONENTS):
             check_lines(path, blank_comments_and_strings(text), ENVIRONMENT, "environment",
                         "only tools/ read the command line and the environment; pass the value in", report)
     check_everywhere(root, report)

@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 SOURCE_SUFFIXES = {".cpp", ".h", ".c", ".def", ".inc"}
-CODE_FOLDERS = ("lib", "runtime-min", "runtime-cuda", "tools")
+COMPONENTS = tuple(sorted(path.name for path in Path(__file__).resolve().parent.parent.glob("runtime-*")))
+CODE_FOLDERS = ("lib", *COMPONENTS, "tools")
 ALLOW_FILE = "scripts/lint_allow.txt"
 
 

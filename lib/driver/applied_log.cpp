@@ -50,7 +50,7 @@ std::string whyNot(const Winner& winner, const std::string& kernel, const TunedT
   options.stopAfter = kBeforeOpts;
   PassContext cx{graph, log, options, "kernel", place.numerics, {}};
   cx.data.put(job);
-  const Result<UOp> simple = runPipeline(place.target->passes(), *sink, cx);
+  const Result<UOp> simple = runPipeline(kernelPasses(*place.target), *sink, cx);
   if (!simple) return simple.error()->message;
   const auto opts = applicable(graph, *simple, winner, job.caps, job.mostInstructions);
   return opts ? "" : opts.error()->message;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "compile/compilation.h"
 #include "data/mapped_file.h"
 #include "data/sha256.h"
-#include "driver/compile.h"
 #include "driver/describe_kernel.h"
+#include "driver/kernel_cache.h"
 #include "ir/c_function.h"
+#include "toolchain/clang.h"
 
 namespace svod {
 
@@ -195,9 +197,7 @@ Result<const CompileOptions*> hostOptions(std::span<const CompileOptions> byTarg
     return fail(Diag::Unsupported,
                 "functions of C files are for processors, not for target " + std::string(byTarget[0].target->name),
                 "compile with --target cpu or c");
-  if (host->target->name == "c" && !compilesC(*host))
-    return fail(Diag::Unsupported, "functions of C files are compiled in process",
-                "leave --cc out, or use --target cpu");
+  if (host->tools) SVOD_CHECK(host->tools->takesFunctions());
   return &*host;
 }
 
@@ -234,7 +234,7 @@ Status compileCFunctions(Compilation& c, std::span<const CompileOptions> byTarge
   SVOD_TRY(const CompileOptions* host, hostOptions(byTarget));
   SVOD_TRY(c.functionObjects, objectsOf(calls, *host));
   for (size_t v = 0; v < variants.size(); ++v) {
-    if (variants[v].target->deviceKind != DeviceKind::Cpu) continue;
+    if (variants[v].target->hasGrid()) continue;
     SVOD_TRY(c.variants[v].functionObjects, objectsOf(calls, variants[v]));
   }
   return {};

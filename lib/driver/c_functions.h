@@ -7,16 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "compile/options.h"
 #include "ir/model.h"
-#include "toolchain/clang.h"
 
 namespace svod {
 
 struct Compilation;
-struct CompileOptions;
 
-/// By the name that the graph has for the file.
-using CFiles = std::map<std::string, CFile, std::less<>>;
 /// The first call of each function, by the name of its Custom nodes.
 using CCallPlaces = std::map<std::string, SourceLoc, std::less<>>;
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <chrono>
 
+#include "driver/c_functions.h"
 #include "driver/compile_kernels.h"
 #include "driver/device_kernels.h"
+#include "driver/fold_constants.h"
+#include "driver/join_code.h"
 #include "driver/kernel_job.h"
 #include "driver/kernel_passes.h"
 #include "driver/plan_builder.h"
@@ -107,9 +110,9 @@ Status joinKernels(Compilation& c, std::span<const CompileOptions> byTarget, std
     for (size_t i = 0; i < c.kernels.size(); ++i)
       if (targetOf[i] == target) kernels.push_back(&c.kernels[i]);
     const FileId file(c.files.size());
-    const bool isHost = byTarget[target].target->deviceKind == DeviceKind::Cpu;
+    const bool isHost = !byTarget[target].target->hasGrid();
     const std::span<const FunctionObject> functions(c.functionObjects.data(), isHost ? c.functionObjects.size() : 0);
-    SVOD_CHECK(byTarget[target].target->finish(c, {kernels, functions}, byTarget[target]));
+    SVOD_CHECK(joinCode(c, kernels, functions, byTarget[target]));
     if (isHost)
       for (KernelDesc& function : c.functions) function.file = file;
     for (CompiledKernel* kernel : kernels)

@@ -5,7 +5,9 @@
 #include <map>
 #include <span>
 
+#include "driver/compile.h"
 #include "driver/describe_kernel.h"
+#include "driver/kernel_cache.h"
 #include "driver/kernel_job.h"
 #include "driver/kernel_passes.h"
 #include "driver/tuned_opts.h"
@@ -42,7 +44,7 @@ Status makeLinear(CompiledKernel& kernel, UOp lowered, const CompileOptions& opt
   for (int slot : kernel.inPlace)
     if (static_cast<size_t>(slot) < kernel.linear.params.size()) kernel.linear.params[slot].inPlace = true;
   SVOD_TRY(kernel.desc, describeKernel(kernel.linear, kernel.ast, toText(optsOf(kernel.choice)), kernel.layouts,
-                                       kernel.launched, options.target->deviceKind != DeviceKind::Cpu));
+                                       kernel.launched, options.target->hasGrid()));
   return {};
 }
 
@@ -55,7 +57,7 @@ Result<UOp> lower(CompiledKernel& kernel, const CompileOptions& options) {
   job.tuned = kernel.tuned, job.mostInstructions = options.mostTuned;
   PassContext cx{*kernel.graph, kernel.log, options.passes, kernel.name, options.numerics, {}};
   cx.data.put(job);
-  SVOD_TRY(UOp lowered, runPipeline(options.target->passes(), kernel.ast, cx));
+  SVOD_TRY(UOp lowered, runPipeline(kernelPasses(*options.target), kernel.ast, cx));
   kernel.unopted = job.unopted, kernel.optimized = job.optimized;
   kernel.choice = std::move(job.choice), kernel.passed = std::move(job.passed);
   kernel.layouts = std::move(job.layouts);
@@ -63,11 +65,18 @@ Result<UOp> lower(CompiledKernel& kernel, const CompileOptions& options) {
   return lowered;
 }
 
+Status emit(CompiledKernel& kernel, const CompileOptions& options) {
+  const EmitJob job{*kernel.graph,       kernel.linear,    kernel.desc,        options.machine,
+                    options.tools.get(), options.optLevel, options.keepSource, options.keepForms};
+  SVOD_TRY(static_cast<KernelCode&>(kernel), options.target->emit(job));
+  return {};
+}
+
 Status compileAnew(CompiledKernel& kernel, const CompileOptions& options) {
   SVOD_TRY(const UOp lowered, lower(kernel, options));
   if (kernel.log.stopped) return {};
   Status emitted = makeLinear(kernel, lowered, options);
-  if (emitted) emitted = options.target->emitKernel(kernel, options);
+  if (emitted) emitted = emit(kernel, options);
   if (!emitted) {
     kernel.log.lastGood = toUopText(lowered);
     kernel.log.failedPass = "code of target " + std::string(options.target->name);
@@ -162,7 +171,7 @@ Status chooseFor(CompiledKernel& kernel, const CompileOptions& options) {
 Status lowerWith(CompiledKernel& copy, std::vector<OptOp> opts, const CompileOptions& options) {
   CompileOptions own = options;
   own.opts = {{copy.name, std::move(opts)}};
-  for (const Pass& pass : copy.unopted ? options.target->passes() : std::span<const Pass>()) {
+  for (const Pass& pass : copy.unopted ? kernelPasses(*options.target) : std::span<const Pass>()) {
     if (pass.name == kApplyOpts) break;
     own.passes.disabledPasses.emplace_back(pass.name);  // it has run
   }

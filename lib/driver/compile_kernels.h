@@ -3,7 +3,8 @@
 #include <span>
 #include <string>
 
-#include "driver/compile.h"
+#include "compile/kernel.h"
+#include "compile/options.h"
 
 namespace svod {
 

@@ -4,7 +4,7 @@
 
 #include "driver/estimate.h"
 #include "driver/launched.h"
-#include "driver/to_expr.h"
+#include "target/to_expr.h"
 
 namespace svod {
 

@@ -5,6 +5,7 @@
 
 #include "driver/describe_kernel.h"
 #include "driver/plan_builder.h"
+#include "plan/directory.h"
 
 namespace svod {
 
@@ -55,23 +56,6 @@ Result<std::vector<std::string>> kindsOfLaunches(const Model& model, const Sched
 }
 
 }  // namespace
-
-std::vector<CompileOptions> optionsByTarget(const CompileOptions& options) {
-  std::vector<CompileOptions> all = {options};
-  for (const DeviceTarget& device : options.devices) {
-    if (indexOf(all, device.target->deviceKind) < all.size()) continue;
-    all.push_back(options);
-    all.back().target = device.target, all.back().machine = device.machine, all.back().variants = device.variants;
-  }
-  return all;
-}
-
-const CpuTarget* hostProcessor(const CompileOptions& options) {
-  if (options.target->deviceKind == DeviceKind::Cpu) return std::get_if<CpuTarget>(&options.machine);
-  const auto device = std::ranges::find(options.devices, DeviceKind::Cpu,
-                                        [](const DeviceTarget& other) { return other.target->deviceKind; });
-  return device == options.devices.end() ? nullptr : std::get_if<CpuTarget>(&device->machine);
-}
 
 PlanDevices planDevices(const Model& model, const CompileOptions& options) {
   PlanDevices devices;

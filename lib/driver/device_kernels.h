@@ -2,15 +2,11 @@
 #pragma once
 #include <vector>
 
-#include "driver/compile.h"
+#include "compile/options.h"
+#include "ir/model.h"
+#include "schedule/schedule.h"
 
 namespace svod {
-
-/// The options of a compile as its targets see them: the plan's own first, then one for each other target of a device.
-std::vector<CompileOptions> optionsByTarget(const CompileOptions& options);
-
-/// The processor of the code that the host runs; null where no target is for one.
-const CpuTarget* hostProcessor(const CompileOptions& options);
 
 /// Devices of the plan with their kinds, the host first, and where launches run whose operands are on none of them.
 struct PlanDevices {

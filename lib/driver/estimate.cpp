@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "driver/to_expr.h"
 #include "ir/shape.h"
+#include "target/to_expr.h"
 
 namespace svod {
 

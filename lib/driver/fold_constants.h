@@ -1,20 +1,11 @@
 // Constant folding of tensors: what every run would compute alike is computed once, when the plan is built, and becomes
 // a weight. Tables of sines, normalized or dequantized weights, permuted positions are such values.
 #pragma once
-#include <cstdint>
-
+#include "compile/options.h"
 #include "ir/model.h"
 #include "support/result.h"
 
 namespace svod {
-
-struct FoldLimits {
-  /// By how many bytes folded values may make a plan larger; weights that nothing else reads leave it. 0: nothing is
-  /// folded.
-  int64_t bytes = 0;
-  /// How many elements the interpreter may compute, intermediate ones included: it takes about 0.1 us for each.
-  int64_t elements = int64_t{1} << 25;
-};
 
 /// The sink of `model` with its foldable values replaced. Those that make the plan grow least go first, while the
 /// limits hold; the result depends on the graph alone. Appends ports of kind Weight, which own their elements, and

@@ -4,17 +4,13 @@
 #include <bit>
 
 #include "data/sha256.h"
-#include "target/llvm/emit.h"
-#include "toolchain/object.h"
 
 namespace svod {
 
 Result<std::string> emitTogether(std::span<CompiledKernel* const> kernels, const CompileOptions& options) {
   std::vector<LinearKernel> linear;
   for (CompiledKernel* kernel : kernels) linear.push_back(std::move(kernel->linear));
-  const auto& cpu = std::get<CpuTarget>(options.machine);
-  SVOD_TRY(const LlvmModule module, emitLlvm(linear, cpu));
-  return emitObject(*module.module, cpu, OptLevel::O1);
+  return options.target->emitTogether(linear, options.machine);
 }
 
 std::string codeHash(const CompiledKernel& kernel) {

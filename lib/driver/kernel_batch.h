@@ -3,11 +3,13 @@
 #include <span>
 #include <string>
 
-#include "driver/compile.h"
+#include "compile/kernel.h"
+#include "compile/options.h"
 
 namespace svod {
 
-/// One relocatable object with the functions of all of these, which were lowered for target cpu (lowerWith()) and have
+/// One relocatable object with the functions of all of these, which were lowered (lowerWith()) for a target that has
+/// Target::emitTogether, and have
 /// different names. Takes their `linear`. Errors: CompileFailed.
 Result<std::string> emitTogether(std::span<CompiledKernel* const> kernels, const CompileOptions& options);
 

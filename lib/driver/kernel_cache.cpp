@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "compile/kernel.h"
+#include "compile/options.h"
 #include "data/sha256.h"
-#include "driver/compile.h"
 #include "ir/text.h"
 #include "plan/json.h"
 
@@ -13,7 +14,7 @@ namespace svod {
 namespace {
 
 /// A change of what is kept, or of how, needs another number.
-constexpr std::string_view kForm = "svod kernel 6";
+constexpr std::string_view kForm = "svod kernel 7";
 
 /// One value per line, so that no two lists of values give the same text.
 class KeyText {
@@ -50,9 +51,8 @@ std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* r
   key.add("form", kForm);
   key.add("compiler", compiler_);
   key.add("target", options.target->name);
-  key.add("compiles C", compilesC(options));
   key.add("machine", toText(options.machine));
-  if (options.nvrtc) key.add("GPU compiler", options.nvrtc->version());
+  if (options.tools) key.add("tools", options.tools->id());
   key.add("numerics", toText(options.numerics));
   key.add("level", options.optLevel);
   for (const std::string& rule : options.passes.disabledRules) key.add("without", rule);
@@ -88,7 +88,7 @@ bool KernelCache::find(const std::string& key, CompiledKernel& kernel) const {
   kernel.layouts = std::move(*layouts);
   kernel.passed = linesOf(parts[2]);
   kernel.code = rest.substr(0, length);
-  kernel.compiled = rest.substr(length);
+  kernel.object = rest.substr(length);
   kernel.reused = true;
   return true;
 }
@@ -100,7 +100,7 @@ void KernelCache::keep(const std::string& key, const CompiledKernel& kernel) {
   value += '\0' + toText(kernel.layouts) + '\0';
   for (const std::string& reason : kernel.passed) value += lineOf(reason);
   value += '\0' + std::to_string(kernel.code.size()) + '\0';
-  remember(files_.put(key, value + kernel.code + kernel.compiled));
+  remember(files_.put(key, value + kernel.code + kernel.object));
   grew_ = true;
 }
 

@@ -15,6 +15,14 @@ KernelJob kernelJob(const Target& target, const Machine& machine, Numerics numer
   return job;
 }
 
+Machine machineFor(Machine machine, Numerics numerics) {
+  auto* cpu = std::get_if<CpuTarget>(&machine);
+  if (cpu == nullptr || cpu->arch != Arch::Arm || numerics == Numerics::Fast || std::erase(cpu->features, "neon") == 0)
+    return machine;
+  cpu->vectorBytes = 8;
+  return machine;
+}
+
 namespace {
 
 GraphGpu graphGpu(const Caps& caps) {

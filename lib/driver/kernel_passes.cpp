@@ -1,5 +1,7 @@
 #include "driver/kernel_passes.h"
 
+#include <algorithm>
+
 #include "choose/choose.h"
 #include "driver/launched.h"
 #include "driver/tuned_opts.h"
@@ -23,8 +25,10 @@
 #include "opts/split_ranges.h"
 #include "opts/stage_opts.h"
 #include "pass/rule_pass.h"
+#include "schedule/graph_passes.h"
 #include "symbolic/guard_loads.h"
 #include "symbolic/symbolic.h"
+#include "target/target.h"
 
 namespace svod {
 
@@ -176,7 +180,11 @@ constexpr Pass kGridKernelPasses[] = {
 
 }  // namespace
 
-std::span<const Pass> kernelPasses() { return kKernelPasses; }
+std::span<const Pass> loopKernelPasses() { return kKernelPasses; }
 std::span<const Pass> gridKernelPasses() { return kGridKernelPasses; }
+std::span<const Pass> kernelPasses(const Target& target) {
+  return target.hasGrid() ? gridKernelPasses() : loopKernelPasses();
+}
+std::array<std::span<const Pass>, 2> passTables(const Target& target) { return {graphPasses(), kernelPasses(target)}; }
 
 }  // namespace svod

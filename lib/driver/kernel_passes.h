@@ -1,5 +1,6 @@
 // The compiler on one screen: what happens to a kernel between the schedule and the list of instructions.
 #pragma once
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "tuning/winners.h"
 
 namespace svod {
+
+struct Target;
 
 /// What the passes of one kernel share.
 struct KernelJob {
@@ -31,7 +34,10 @@ struct KernelJob {
 };
 
 /// Of targets with loops and threads, and of those with a grid and workgroups.
-std::span<const Pass> kernelPasses();
+std::span<const Pass> loopKernelPasses();
 std::span<const Pass> gridKernelPasses();
+std::span<const Pass> kernelPasses(const Target& target);
+/// The tables that a graph and its kernels go through, in this order.
+std::array<std::span<const Pass>, 2> passTables(const Target& target);
 
 }  // namespace svod

@@ -4,6 +4,7 @@
 
 #include "cost/kernel_cost.h"
 #include "data/sha256.h"
+#include "driver/compile.h"
 #include "driver/schedule_kernels.h"
 #include "driver/tuned_opts.h"
 #include "driver/tuned_plan.h"

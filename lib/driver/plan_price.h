@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "driver/compile.h"
+#include "compile/kernel.h"
+#include "compile/options.h"
+#include "ir/model.h"
 
 namespace svod {
 

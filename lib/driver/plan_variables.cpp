@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "driver/to_expr.h"
+#include "target/to_expr.h"
 
 namespace svod {
 

@@ -2,7 +2,9 @@
 #pragma once
 #include <vector>
 
-#include "driver/compile.h"
+#include "compile/kernel.h"
+#include "ir/model.h"
+#include "schedule/schedule.h"
 
 namespace svod {
 

@@ -5,7 +5,8 @@
 #include <string>
 
 #include "choose/choice.h"
-#include "driver/compile.h"
+#include "compile/kernel.h"
+#include "compile/options.h"
 #include "facts/caps.h"
 #include "tuning/winners.h"
 

@@ -3,7 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "driver/compile.h"
+#include "compile/compilation.h"
+#include "compile/options.h"
+#include "ir/model.h"
 
 namespace svod {
 

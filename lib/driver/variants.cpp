@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "driver/compile.h"
+#include "driver/join_code.h"
 #include "plan/variants.h"
 
 namespace svod {
@@ -19,7 +21,7 @@ KernelDesc launchedAs(const KernelDesc& desc) {
 bool isSame(const CompiledKernel& a, const CompiledKernel& b) {
   if (a.layouts != b.layouts) return false;
   if (a.desc.grid) return launchedAs(a.desc) == launchedAs(b.desc);
-  return a.desc == b.desc && a.code == b.code && a.compiled == b.compiled;
+  return a.desc == b.desc && a.code == b.code && a.object == b.object;
 }
 
 bool isSame(const FunctionObject& a, const FunctionObject& b) { return a.file == b.file && a.object == b.object; }
@@ -37,7 +39,7 @@ class Joiner {
   }
 
   Result<PlannedVariant> add(CompiledVariant& variant, const CompileOptions& options) {
-    return options.target->deviceKind == DeviceKind::Cpu ? addProcessor(variant, options) : addArch(variant, options);
+    return options.target->hasGrid() ? addArch(variant, options) : addProcessor(variant, options);
   }
 
  private:
@@ -71,7 +73,7 @@ class Joiner {
     for (CompiledKernel& kernel : variant.kernels)
       if (!kernel.name.empty()) own.push_back(&kernel);
     const size_t first = c_.files.size();
-    SVOD_CHECK(options.target->finish(c_, {own, {}}, options));
+    SVOD_CHECK(joinCode(c_, own, {}, options));
     const std::string& arch = std::get<GpuTarget>(options.machine).name;
     PlannedVariant planned{"", {}, ids_[0]};
     if (c_.files.size() > first) planned.cpu = variantName(options.target->deviceKind, c_.files[first].image.arch);
@@ -105,7 +107,7 @@ class Joiner {
     const size_t first = c_.files.size();
     const std::vector<FunctionObject> noFunctions;
     const std::vector<FunctionObject>& functions = variant.sameFunctions ? noFunctions : variant.functionObjects;
-    SVOD_CHECK(options.target->finish(c_, {own, functions}, options));
+    SVOD_CHECK(joinCode(c_, own, functions, options));
     for (size_t i = first; i < c_.files.size(); ++i)
       c_.files[i].path = nameFor(c_.files[i].path, std::get<CpuTarget>(options.machine).name);
     variant.functions.reserve(c_.functions.size());  // the plan borrows them
@@ -119,24 +121,13 @@ class Joiner {
 
 }  // namespace
 
-std::vector<CompileOptions> optionsOfVariants(std::span<const CompileOptions> byTarget) {
-  std::vector<CompileOptions> all;
-  for (const CompileOptions& options : byTarget)
-    for (const Machine& machine : options.variants) {
-      CompileOptions& own = all.emplace_back(options);
-      own.machine = machine, own.variants.clear();
-    }
-  std::ranges::stable_partition(all, [](const CompileOptions& o) { return o.target->deviceKind != DeviceKind::Cpu; });
-  return all;
-}
-
 void copyForVariants(Compilation& c, std::span<const CompileOptions> variants, std::span<const CompileOptions> byTarget,
                      std::span<const size_t> targetOf) {
   for (const CompileOptions& options : variants) {
     CompiledVariant& variant = c.variants.emplace_back();
     variant.kernels.resize(c.kernels.size());
     variant.same.resize(c.kernels.size());
-    if (options.target->deviceKind != DeviceKind::Cpu) variant.sameFunctions = 0;
+    if (options.target->hasGrid()) variant.sameFunctions = 0;
     for (size_t k = 0; k < c.kernels.size(); ++k)
       if (byTarget[targetOf[k]].target == options.target) variant.kernels[k] = copyOf(c.kernels[k], c.kernels[k].name);
   }

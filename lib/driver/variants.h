@@ -4,13 +4,11 @@
 #include <span>
 #include <vector>
 
-#include "driver/compile.h"
+#include "compile/compilation.h"
+#include "compile/options.h"
 #include "driver/plan_builder.h"
 
 namespace svod {
-
-/// The options of a compile as its variants see them, by variant. Those of devices come first.
-std::vector<CompileOptions> optionsOfVariants(std::span<const CompileOptions> byTarget);
 
 /// Fills Compilation::variants with copies of the kernels of their targets, by kernel of the schedule, not yet
 /// compiled.

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "driver/compile.h"
+#include "compile/options.h"
 
 namespace svod {
 

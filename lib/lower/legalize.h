@@ -1,5 +1,5 @@
 // Legalization: the last lowering of a kernel. Afterwards only ops and dtypes remain that every target emits (see
-// emittableOps() in target/target.h): no small floats, no Index, no transcendentals, no op that could trap or be
+// emittableOps() in target/emittable.h): no small floats, no Index, no transcendentals, no op that could trap or be
 // undefined.
 #pragma once
 #include "ir/graph.h"

@@ -6,6 +6,7 @@
 
 #include "driver/kernel_batch.h"
 #include "measure/child.h"
+#include "toolchain/linker.h"
 #include "toolchain/temp_dir.h"
 
 namespace svod {

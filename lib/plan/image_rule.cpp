@@ -70,6 +70,12 @@ std::string runsOnText(const CudaArch& arch) {
   return from == to ? from : from + " to " + to;
 }
 
+std::optional<std::string> runsOnText(const ImageTarget& image) {
+  const std::optional<CudaArch> arch = image.device == "cuda" ? parseCudaArch(image.arch) : std::nullopt;
+  if (!arch) return std::nullopt;
+  return "compute capability " + runsOnText(*arch);
+}
+
 std::string cudaArchFor(CudaCapability device) {
   // Generations whose tensor cores only exact code reaches.
   const bool isExact = device == CudaCapability{9, 0} || device == CudaCapability{10, 0};

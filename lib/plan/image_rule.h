@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "plan/plan.h"
+
 namespace svod {
 
 /// Compute capability: 9.0 is {9, 0}.
@@ -44,6 +46,8 @@ std::optional<size_t> chooseCudaImage(std::span<const std::string_view> archs, C
 std::string toText(CudaCapability capability);
 /// What runs code for `arch`: "9.0 alone", "8.6 to 8.9", "8.0 and later".
 std::string runsOnText(const CudaArch& arch);
+/// What runs an image, where that is known of its kind of device: "compute capability 8.6 to 8.9".
+std::optional<std::string> runsOnText(const ImageTarget& image);
 /// The --cuda-arch that gives code for the device: "sm_90a".
 std::string cudaArchFor(CudaCapability device);
 

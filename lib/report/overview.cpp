@@ -73,10 +73,8 @@ Table archTable(const Plan& plan) {
   for (const Sum& sum : sums) {
     const std::string name = variantName(sum.target.device, sum.target.arch);
     const auto variant = std::ranges::find(plan.variants, name, &Variant::cpu);
-    const auto arch = sum.target.device == "cuda" ? parseCudaArch(sum.target.arch) : std::nullopt;
-    table.rows.push_back({name, arch ? "compute capability " + runsOnText(*arch) : "-", sum.images,
-                          bytesCell(sum.bytes), sum.target.driver,
-                          variant == plan.variants.end() ? size_t{0} : variant->launches.size()});
+    table.rows.push_back({name, runsOnText(sum.target).value_or("-"), sum.images, bytesCell(sum.bytes),
+                          sum.target.driver, variant == plan.variants.end() ? size_t{0} : variant->launches.size()});
   }
   return table;
 }

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "target/target.h"
+#include "target/emittable.h"
 
 namespace svod {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "driver/kernel_cache.h"
 #include "driver/tuned_opts.h"
 #include "driver/tuned_plan.h"
 #include "tune/kernels.h"

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "choose/choose.h"
 #include "ir/text.h"
 #include "measure/code_store.h"
 #include "measure/cpu_measure.h"

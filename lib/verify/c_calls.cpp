@@ -11,8 +11,10 @@
 #include <cstring>
 #include <memory>
 
+#include "driver/c_functions.h"
 #include "driver/device_kernels.h"
 #include "ir/c_function.h"
+#include "toolchain/linker.h"
 
 namespace svod {
 

@@ -123,7 +123,7 @@ Result<std::optional<Fault>> faultInKernel(const Kernel& kernel, const CompileOp
   watch.emplace(root);
   PassContext cx{graph, log, passes, kernel.name, options.numerics, {}};
   cx.data.put(job);
-  SVOD_CHECK(runPipeline(options.target->passes(), root, cx));
+  SVOD_CHECK(runPipeline(kernelPasses(*options.target), root, cx));
   return fault;
 }
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "driver/targets.h"
+#include "driver/kernel_passes.h"
 #include "verify/first_fault.h"
 #include "verify/verify.h"
 

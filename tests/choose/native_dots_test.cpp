@@ -11,7 +11,7 @@
 #include "choose/choose.h"
 #include "choose/native.h"
 #include "opts/kernels.h"
-#include "target/llvm/emit.h"
+#include "target/cpu/emit.h"
 #include "toolchain/linker.h"
 #include "toolchain/object.h"
 

@@ -7,8 +7,8 @@
 #include "linearize/linearize.h"
 #include "lower/legalize.h"
 #include "lower/swizzle.h"
+#include "target/cuda/nvrtc.h"
 #include "target/cuda/print_cuda.h"
-#include "toolchain/nvrtc.h"
 
 using namespace svod;
 

@@ -2,6 +2,7 @@
 // synchronisation of them is needed.
 #include <random>
 
+#include "choose/choose.h"
 #include "cuda_grid/planted.h"
 #include "support/integers.h"
 

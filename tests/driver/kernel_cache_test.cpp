@@ -8,6 +8,7 @@
 #include "common/temp_folder.h"
 #include "driver/compile.h"
 #include "driver/compiler_id.h"
+#include "driver/kernel_cache.h"
 #include "plan/json.h"
 
 using namespace svod;
@@ -42,7 +43,8 @@ Built compiled(KernelCache* cache, const std::function<void(CompileOptions&)>& c
   GraphMaker m;
   build(m, backwards);
   CompileOptions options;
-  options.target = *targetByName("c"), options.sourceOnly = true, options.jobs = 3, options.cache = cache;
+  options.target = *targetByName("c"), options.tools = *options.target->open({{{"cc", "none"}}}), options.jobs = 3,
+  options.cache = cache;
   options.machine = makeCpuTarget("x86_64-unknown-linux-gnu", "x86-64-v3").value();
   if (change) change(options);
   auto done = compile(m.model, options);

@@ -12,7 +12,7 @@ namespace {
 
 Plan planOf(Model& model) {
   CompileOptions options;
-  options.target = *targetByName("c"), options.sourceOnly = true;
+  options.target = *targetByName("c"), options.tools = *options.target->open({{{"cc", "none"}}});
   options.machine = makeCpuTarget("x86_64-unknown-linux-gnu", "x86-64-v3").value();
   auto done = compile(model, options);
   if (!done) FAIL(toText(done.error()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/model_text.h"
+#include "driver/compile.h"
 #include "driver/plan_price.h"
 #include "driver/tuned_opts.h"
 #include "driver/tuned_plan.h"

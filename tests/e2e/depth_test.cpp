@@ -71,7 +71,7 @@ std::string problem(const std::string& text, bool compiles) {
   RunOptions options;
   options.target = "c";
   CompileOptions c = compileOptions(options);
-  c.sourceOnly = true;
+  c.tools = *c.target->open({{{"cc", "none"}}});
   auto compilation = compile(*model, c);
   return compilation ? "" : toText(compilation.error());
 }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "common/sanitizers.h"
+#include "toolchain/linker.h"
 
 namespace svod {
 
@@ -42,15 +43,20 @@ CompileOptions compileOptions(const RunOptions& options) {
   c.decisions = options.decisions;
   c.specializations = options.specializations;
   c.passes.disabledPasses = options.disabledPasses;
-  c.tempDirectory = std::filesystem::temp_directory_path().string();
   if (options.target != "c") return c;
+  const Tool compiler = cCompiler(options);
+  c.tools = *c.target->open(
+      {{{"cc", compiler.program}}, {}, compiler.environment, std::filesystem::temp_directory_path().string()});
+  return c;
+}
+
+Tool cCompiler(const RunOptions& options) {
   bool quick = options.quickC || options.optLevel == 0;
   const char* program = sanitized()        ? SVOD_TEST_DIR "/sanitized_cc"
                         : kThreadSanitizer ? SVOD_TEST_DIR "/racing_cc"
                         : quick            ? SVOD_TEST_DIR "/quick_cc"
                                            : "cc";
-  c.cCompiler = {program, {"PATH=/usr/bin:/bin"}};
-  return c;
+  return {program, {"PATH=/usr/bin:/bin"}};
 }
 
 Result<std::vector<std::vector<HostTensor>>> runPlan(Model& model, const ModelBindings& bindings,

@@ -6,6 +6,7 @@
 
 #include "e2e/plan_run.h"
 #include "ir/model.h"
+#include "toolchain/c_compiler.h"
 
 namespace svod {
 
@@ -30,6 +31,8 @@ struct RunOptions {
 std::span<const char* const> testTargets();
 
 CompileOptions compileOptions(const RunOptions& options);
+/// The program that builds plans of target c.
+Tool cCompiler(const RunOptions& options);
 
 /// Contents of every output and state port after the runs, by Model::ports; inputs and weights are left as
 /// given.

@@ -3,12 +3,12 @@
 #include <cstring>
 #include <memory>
 
-#include "driver/to_expr.h"
 #include "e2e/child.h"
 #include "plan/json.h"
 #include "runtime-min/handles.h"
 #include "runtime/separate_device.h"
 #include "svod/runtime.h"
+#include "target/to_expr.h"
 
 namespace svod {
 

@@ -24,7 +24,7 @@ namespace {
 
 struct Request {
   std::string folder, arch;
-  std::shared_ptr<const Nvrtc> nvrtc;
+  std::shared_ptr<const TargetTools> tools;
   long shard = 0, shards = 1;
 };
 
@@ -85,7 +85,7 @@ Status make(GpuCase& c, const Request& request) {
   options.target = "cuda", options.cpu = request.arch;
   options.optLevel = c.optLevel, options.numerics = c.numerics, options.opts = c.opts;
   CompileOptions compiled = compileOptions(options);
-  compiled.nvrtc = request.nvrtc;
+  compiled.tools = request.tools;
   compiled.keepSource = true;
   SVOD_TRY(BoundedResult expected, interpretWithBounds(c.model, c.bindings));
   if (c.factorError > 0) boundByFactors(c, expected);
@@ -124,11 +124,9 @@ int main(int argc, char** argv) {
   if (argc < 6 || std::sscanf(argv[4], "%ld/%ld", &request.shard, &request.shards) != 2)
     return std::fprintf(stderr, "usage: gpu_cases FOLDER ARCH NVRTC|none SHARD/SHARDS GROUP[:COUNT]...\n"), 2;
   request.folder = argv[1], request.arch = argv[2];
-  if (std::string(argv[3]) != "none") {
-    Result<Nvrtc> nvrtc = Nvrtc::open(argv[3], {});
-    if (!nvrtc) return std::fprintf(stderr, "%s\n", toText(nvrtc.error()).c_str()), 1;
-    request.nvrtc = std::make_shared<const Nvrtc>(std::move(*nvrtc));
-  }
+  auto tools = (*targetByName("cuda"))->open({{{"nvrtc", argv[3]}}});
+  if (!tools) return std::fprintf(stderr, "%s\n", toText(tools.error()).c_str()), 1;
+  request.tools = std::move(*tools);
   long number = 0;
   bool isGood = true;
   for (int i = 5; i < argc; ++i) isGood = makeGroup(request, argv[i], number) && isGood;

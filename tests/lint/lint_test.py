@@ -6,13 +6,15 @@ import unittest
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent.parent.parent / "scripts"
-LAYERS = "support:\nir: support\npass: support ir\ntools/svodc: support ir pass\n"
+LAYERS = "support:\nir: support\npass: ir\ntools/svodc: pass\n"
+USES = {"lib/ir/ir.h": '#pragma once\n#include "support/result.h"\n', "lib/pass/pass.h": '#pragma once\n#include "ir/ir.h"\n',
+        "tools/svodc/uses.h": '#pragma once\n#include "pass/pass.h"\n'}  # what the layers allow
 
 
 def run(script, files):
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        for name, text in {"lib/layers.txt": LAYERS, **files}.items():
+        for name, text in {"lib/layers.txt": LAYERS, **USES, **files}.items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -35,6 +37,28 @@ class Lint(unittest.TestCase):
         self.passes("lint_layers.py", {"lib/ir/uop.h": '#include "support/result.h"\n#include <llvm/IR/Core.h>\n',
                                        "tools/svodc/main.cpp": '#include "pass/pass.h"\n',
                                        "lib/ir/CMakeLists.txt": "svod_library(ir SOURCES DEPS support)\n"})
+
+    def test_own_files_are_included_with_quotes(self):
+        self.fails("lint_layers.py", {"lib/ir/x.h": "#include <pass/pass.h>\n"}, "lib/ir/x.h:1:", "with quotes", "may not include 'pass'")
+        self.passes("lint_layers.py", {"lib/ir/x.h": "#include <sys/mman.h>\n#include <svod/runtime.h>\n"})
+
+    def test_layers_allow_what_is_used(self):
+        self.fails("lint_layers.py", {"lib/layers.txt": LAYERS.replace("pass: ir", "pass: support ir")}, "'pass' includes nothing of 'support'")
+        self.fails("lint_layers.py", {"lib/pass/CMakeLists.txt": "svod_library(pass SOURCES)\n"}, "'pass' includes 'ir', which its DEPS")
+        self.fails("lint_layers.py", {"lib/layers.txt": LAYERS.replace("pass: ir", "pass: support ir"),
+                                      "lib/pass/CMakeLists.txt": "svod_library(pass SOURCES DEPS ir support)\n"}, "DEPS of 'pass' name 'support'")
+
+    def test_linked_rooms_are_checked(self):
+        for call in ("target_link_libraries(svod_ir PRIVATE svod_pass)", "svod_library(ir SOURCES DEPS support LIBS svod_pass_parts)"):
+            self.fails("lint_layers.py", {"lib/ir/CMakeLists.txt": call + "\n"}, "lib/ir/CMakeLists.txt:1:", "does not list 'pass'")
+        self.passes("lint_layers.py", {"lib/ir/CMakeLists.txt": "svod_library(ir SOURCES DEPS support)\n"
+                                                                "target_link_libraries(svod_ir PRIVATE svod_support svod_ir_parts fmt)\n"})
+
+    def test_targets_are_rows(self):
+        row = {"lib/layers.txt": LAYERS + "target:\n", "lib/target/vulkan/target.cpp": "", "lib/target/cpu/target.cpp": "DeviceKind::Cpu"}
+        self.fails("lint_layers.py", {**row, "lib/ir/x.cpp": '\nint a = f("Vulkan");\n'}, "lib/ir/x.cpp:2:", "'Vulkan' is a target")
+        self.fails("lint_layers.py", {**row, "cmake/a.cmake": "add_subdirectory(runtime-vulkan)\n"}, "cmake/a.cmake:1:")
+        self.passes("lint_layers.py", {**row, "lib/ir/x.cpp": "// as vulkan\nint vulkanic, cpu;\n", "lib/target/targets.cpp": "vulkan"})
 
     def test_upward_include_fails(self):
         self.fails("lint_layers.py", {"lib/ir/uop.h": '\n#include "pass/pass.h"\n'}, "lib/ir/uop.h:2:", "may not include 'pass'")

@@ -26,7 +26,7 @@ def clashes(found):
 class Symbols(unittest.TestCase):
 
     def test_no_name_has_two_rooms(self):
-        rooms = sorted(BUILD.glob("lib/*/libsvod_*.a"))
+        rooms = sorted(BUILD.glob("lib/**/libsvod_*.a"))
         self.assertGreater(len(rooms), 20)
         done = subprocess.run(["nm", "-A", *rooms], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "tape.h"
-#include "target/target.h"
+#include "target/emittable.h"
 
 using namespace svod;
 

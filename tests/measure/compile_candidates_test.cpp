@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "choose/choose.h"
 #include "compiled_kernel.h"
 #include "driver/kernel_batch.h"
 #include "ir/text.h"

@@ -5,6 +5,7 @@
 #include "common/model_text.h"
 #include "common/temp_folder.h"
 #include "measure/compile_candidates.h"
+#include "toolchain/linker.h"
 
 namespace svod {
 

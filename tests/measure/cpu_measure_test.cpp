@@ -4,6 +4,7 @@
 #include <cstring>
 #include <thread>
 
+#include "choose/choose.h"
 #include "compiled_kernel.h"
 #include "measure/cpu_measure.h"
 #include "measure/interpreted.h"

@@ -9,7 +9,7 @@
 #include "ir/text.h"
 #include "opts/emulate.h"
 #include "opts/replay.h"
-#include "target/target.h"
+#include "target/emittable.h"
 
 using namespace svod;
 

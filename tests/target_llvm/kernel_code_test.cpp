@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "target/llvm/emit.h"
+#include "target/cpu/emit.h"
 #include "target_llvm/kernel_maker.h"
 #include "toolchain/object.h"
 

@@ -1,7 +1,7 @@
 // Memory, loops and structure of emitted kernels.
 #include <catch2/catch.hpp>
 
-#include "target/llvm/emit.h"
+#include "target/cpu/emit.h"
 #include "target_llvm/kernel_maker.h"
 
 using namespace svod;

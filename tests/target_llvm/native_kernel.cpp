@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "target/llvm/emit.h"
+#include "target/cpu/emit.h"
 #include "toolchain/linker.h"
 #include "toolchain/object.h"
 

@@ -8,8 +8,9 @@
 
 #include "common/model_text.h"
 #include "common/temp_folder.h"
-#include "driver/targets.h"
 #include "measure/code.h"
+#include "target/target.h"
+#include "toolchain/linker.h"
 #include "tune/plans_in_turns.h"
 
 using namespace svod;

@@ -8,6 +8,7 @@
 
 #include "common/model_text.h"
 #include "common/temp_folder.h"
+#include "toolchain/linker.h"
 #include "tune/report.h"
 
 using namespace svod;

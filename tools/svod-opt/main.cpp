@@ -22,7 +22,7 @@ Result<std::string> listText(const OptToolOptions& options) {
   SVOD_TRY(const Target* target, targetByName(options.target));
   std::string text;
   std::vector<Pass> passes(graphPasses().begin(), graphPasses().end());
-  passes.insert(passes.end(), target->passes().begin(), target->passes().end());
+  passes.insert(passes.end(), kernelPasses(*target).begin(), kernelPasses(*target).end());
   for (const Pass& pass : passes) {
     std::string row(pass.name);
     row.resize(std::max<size_t>(row.size() + 2, 20), ' ');

@@ -2,6 +2,7 @@
 
 #include "console/command_flags.h"
 #include "support/suggest.h"
+#include "target/target.h"
 
 namespace svod {
 
@@ -11,7 +12,8 @@ std::vector<CommandFlag> flagsFor(OptToolOptions& o) {
   return {
       {"all", "", "", "", "", "every pass from the stage of the graph on, in order", &o.all},
       {"output", "o", "FILE", "", "", "where to write the result, in place of stdout", &o.output},
-      {"emit", "", "FORM", "", "", "print c, cuda or llvm code of a legalized kernel in place of the graph", &o.emit},
+      {"emit", "", "FORM", "", "",
+       "code of a legalized kernel in place of the graph, in a form of a target, such as c or llvm", &o.emit},
       {"check", "", "", "", "",
        "run the graph before and after on random data and compare; exit code 4 when they differ", &o.check},
       {"reduce", "", "", "", "", "the smallest graph found that fails in the same way", &o.reduce},
@@ -57,8 +59,11 @@ Result<OptToolOptions> parseOptToolOptions(const std::vector<std::string>& words
     }
   }
   if (o.file.empty()) return fail(Diag::Usage, "no graph to read", "name a .uop file, or - for stdin");
-  constexpr std::string_view kEmit[] = {"c", "cuda", "llvm"}, kDiagnostics[] = {"text", "json"};
-  SVOD_CHECK(checkChoice("--emit", o.emit, kEmit));
+  constexpr std::string_view kDiagnostics[] = {"text", "json"};
+  std::vector<std::string_view> forms;
+  for (const Target* target : targets())
+    if (target->print != nullptr) forms.push_back(target->textForm);
+  SVOD_CHECK(checkChoice("--emit", o.emit, forms));
   SVOD_CHECK(checkChoice("--diagnostics", o.diagnostics, kDiagnostics));
   if (o.optLevel != 0 && o.optLevel != 1)
     return fail(Diag::Usage, "there is no -O" + std::to_string(o.optLevel), "-O0 or -O1");

@@ -6,11 +6,7 @@
 #include "ir/workgroup.h"
 #include "linearize/linearize.h"
 #include "support/suggest.h"
-#include "target/c/print_c.h"
-#include "target/cuda/print_cuda.h"
-#include "target/llvm/emit.h"
-#include "target/target.h"
-#include "toolchain/object.h"
+#include "target/emittable.h"
 
 namespace svod {
 
@@ -31,10 +27,6 @@ bool hasLoopsToExpand(UOp root) {
 bool hasAccumulators(UOp root) {
   return std::ranges::any_of(toposort(root),
                              [](UOp n) { return n.op() == Op::Buffer && n.argAs<SlotArg>().space == Space::Reg; });
-}
-
-Result<CpuTarget> cpuOf(const OptToolOptions& options) {
-  return makeCpuTarget(options.triple, options.cpu.empty() ? "native" : options.cpu);
 }
 
 }  // namespace
@@ -71,7 +63,7 @@ Result<Stage> stageOf(UOp root) {
 
 Result<std::vector<Pass>> passesOf(const OptToolOptions& options, UOp root) {
   SVOD_TRY(const Target* target, targetByName(options.target));
-  const std::span<const Pass> rows = target->passes();
+  const std::span<const Pass> rows = kernelPasses(*target);
   std::vector<Pass> passes;
   if (options.all) {
     SVOD_TRY(const Stage stage, stageOf(root));
@@ -123,14 +115,6 @@ Status checkLegal(const LinearKernel& kernel) {
               "name legalize behind the passes, or run all with --all");
 }
 
-/// Of a workgroup: the extents of its hardware indices.
-int64_t threadsOf(const LinearKernel& kernel) {
-  int64_t threads = 1;
-  for (UOp op : kernel.ops)
-    if (isThreadIndex(op)) threads *= maxExtent(op);
-  return threads;
-}
-
 }  // namespace
 
 Result<std::string> emitted(const OptToolOptions& options, Graph& graph, UOp root) {
@@ -138,14 +122,8 @@ Result<std::string> emitted(const OptToolOptions& options, Graph& graph, UOp roo
   SVOD_CHECK(checkStage(root, Stage::Lowered));
   SVOD_TRY(const LinearKernel kernel, linearize(graph, root, kKernelName, numerics));
   SVOD_CHECK(checkLegal(kernel));
-  if (options.emit == "c") return printC({&kernel, 1});
-  if (options.emit == "cuda") {
-    SVOD_TRY(const CudaText cuda, printCuda(kernel, kernel.params.size(), threadsOf(kernel)));
-    return cuda.text;
-  }
-  SVOD_TRY(const CpuTarget cpu, cpuOf(options));
-  SVOD_TRY(const LlvmModule module, emitLlvm({&kernel, 1}, cpu));
-  return irText(*module.module);
+  const auto form = std::ranges::find(targets(), options.emit, &Target::textForm);
+  return (*form)->print(kernel, options.triple, options.cpu);
 }
 
 }  // namespace svod

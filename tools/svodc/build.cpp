@@ -67,7 +67,6 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
     build.options.tuning = build.tuning.get(), build.options.compiler = tuningCompiler();
   }
   build.options.linker = &place.linker;
-  build.options.tempDirectory = place.directory.file("");
   build.options.progress = [&console](size_t done, size_t total) { console.progress(done, total); };
   SVOD_TRY(LoadOptions load, loadOptions(request.flags));
   build.filesRead = namedFiles(request, load);

@@ -11,9 +11,12 @@ namespace svod {
 
 namespace {
 
-/// Whether the command has the flag; svodc without a command has those of all commands.
+/// By which lists are cut.
+constexpr std::string_view kTarget = "target";
+
+/// Whether the command has the flag; svodc without a command has those of all commands, and of lists.
 bool knows(const Command* command, const FlagInfo& row) {
-  return command == nullptr ? row.commands == All : (row.commands & command->bit) != 0;
+  return command == nullptr ? row.commands == All || row.name == kTarget : (row.commands & command->bit) != 0;
 }
 
 Error usage(std::string message, const Command* command, std::string help = {}) {
@@ -65,6 +68,7 @@ Result<Request> parseCommandLine(const std::vector<std::string>& words, Environm
     if (request.command == nullptr) return fail(unknownCommand(rest[0]));
     rest.erase(rest.begin());
   }
+  if (request.command == nullptr) request.flags.target.clear();  // lists are of all targets
   SVOD_CHECK(parseWords(rest, request));
 
   const bool aside = request.flags.help || request.flags.version || !request.lists.empty();

@@ -75,10 +75,45 @@ Status checkPlaces(const Request& request, std::span<const Emission> emissions) 
   return {};
 }
 
+/// Whose devices a kind of files is for.
+std::string_view deviceKindOf(const TargetFiles& files) {
+  for (const Target* target : targets())
+    if (!target->files.empty() && &files >= target->files.data() &&
+        &files < target->files.data() + target->files.size())
+      return target->deviceKind;
+  return {};
+}
+
+std::string joined(const PlanFile& file) {
+  std::string bytes;
+  for (std::span<const std::byte> chunk : file.chunks)
+    bytes.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+  return bytes;
+}
+
+/// By kernel of the schedule, those of devices of one kind, the first architecture first.
+std::vector<std::vector<BuiltImage>> imagesOf(const Compilation& c, const TargetFiles& files) {
+  const std::string_view kind = deviceKindOf(files);
+  std::vector<std::vector<BuiltImage>> all;
+  const auto add = [&](std::vector<BuiltImage>& list, const CompiledKernel& kernel) {
+    if (!kernel.desc.grid) return;
+    const PlanFile& file = c.files[kernel.desc.grid->images[0].file];
+    if (file.image.device == kind) list.push_back({kernel.desc, kernel, file.image, joined(file)});
+  };
+  for (size_t k = 0; k < c.kernels.size(); ++k) {
+    std::vector<BuiltImage> list;
+    add(list, c.kernels[k]);
+    for (const CompiledVariant& variant : c.variants)
+      if (!variant.kernels[k].name.empty()) add(list, variant.kernels[k]);
+    if (!list.empty()) all.push_back(std::move(list));
+  }
+  return all;
+}
+
 /// The files of a folder: one for each kernel and, of objects, one for each file of C, by its name. Where that is taken
 /// a number makes it another one.
 Result<std::vector<KernelFile>> filesOfFolder(const Emission& e, const Compilation& c) {
-  if (e.kind->files != nullptr) return e.kind->files(c);
+  if (e.kind->files->ofImages != nullptr) return e.kind->files->ofImages(imagesOf(c, *e.kind->files));
   SVOD_CHECK(checkHasKernels(c, e.kind->name));
   std::vector<KernelFile> files;
   std::set<std::string> taken;
@@ -87,8 +122,8 @@ Result<std::vector<KernelFile>> filesOfFolder(const Emission& e, const Compilati
     for (int number = 2; !taken.insert(own).second; number++) own = name + "-" + std::to_string(number);
     files.push_back({own + std::string(e.kind->extension), content});
   };
-  for (const CompiledKernel* k : processorKernels(c)) add(k->desc.symbol, k->*e.kind->text);
-  if (e.kind->text == &CompiledKernel::object)
+  for (const CompiledKernel* k : processorKernels(c)) add(k->desc.symbol, k->forms.at(std::string(e.kind->name)));
+  if (e.kind->files->hasFunctions)
     for (const FunctionObject& f : c.functionObjects) add(fs::path(f.file).stem().string(), f.object);
   return files;
 }
@@ -111,7 +146,10 @@ Status writeOne(const Emission& e, EmitSource from) {
 
 /// Targets whose compilations may stand beside each other: neither has flags that the other does not know.
 bool goTogether(std::string_view a, std::string_view b) {
-  const auto isHost = [](std::string_view target) { return target == "cpu" || target == "c"; };
+  const auto isHost = [](std::string_view name) {
+    const Result<const Target*> target = targetByName(name);
+    return target && !(*target)->hasGrid();
+  };
   return a == b || (isHost(a) && isHost(b));
 }
 

@@ -7,7 +7,6 @@
 
 #include "build.h"
 #include "embed/interface.h"
-#include "emit_gpu.h"
 
 namespace svod {
 
@@ -24,20 +23,19 @@ struct EmitSource {
 };
 
 struct EmitKind {
-  std::string_view name, what, target = {};                  // the one of --target that has it, or empty
-  std::string_view extension;                                // of the files of a folder
-  std::string CompiledKernel::* text = nullptr;              // of one kernel, which becomes a file of a folder
-  Result<std::string> (*file)(const EmitSource&) = nullptr;  // or the one file that it is
-  std::string_view ending = {};                              // of a path that is not given; empty: .NAME
-  Status (*write)(const std::string& path, const EmitSource&) = nullptr;   // or what writes the plan itself
-  bool isPlan = false;                                                     // a folder like that of -o
-  bool hasProcessors = false;                                              // code for all of --cpu, or none
-  bool isFunction = false;                                                 // the whole plan as one, or its header
-  Result<std::vector<KernelFile>> (*files)(const Compilation&) = nullptr;  // or the files of a folder, of CUDA devices
-  bool isOfImages = false;                                                 // which the plan has in any case
+  std::string_view name, what, target = {};                               // the one of --target that has it, or empty
+  std::string_view extension = {};                                        // of the files of a folder
+  const TargetFiles* files = nullptr;                                     // a folder of kernels
+  Result<std::string> (*file)(const EmitSource&) = nullptr;               // or the one file that it is
+  std::string_view ending = {};                                           // of a path that is not given; empty: .NAME
+  Status (*write)(const std::string& path, const EmitSource&) = nullptr;  // or what writes the plan itself
+  bool isPlan = false;                                                    // a folder like that of -o
+  bool hasProcessors = false;                                             // code for all of --cpu, or none
+  bool isFunction = false;                                                // the whole plan as one, or its header
 
-  bool isFolder() const { return text != nullptr || files != nullptr; }
-  bool needsForms() const { return write == nullptr && !isOfImages; }  // of kernels, which are compiled anew for it
+  bool isFolder() const { return files != nullptr; }
+  /// Of kernels, which are compiled anew for it.
+  bool needsForms() const { return isFolder() ? files->needsForms : write == nullptr; }
 };
 
 struct Emission {

@@ -35,7 +35,7 @@ namespace {
 
 std::vector<std::string> objectsOf(const Compilation& c) {
   std::vector<std::string> objects;
-  for (const CompiledKernel* k : processorKernels(c)) objects.push_back(k->object);
+  for (const CompiledKernel* k : processorKernels(c)) objects.push_back(k->code);
   for (const FunctionObject& f : c.functionObjects) objects.push_back(f.object);
   return objects;
 }
@@ -48,7 +48,7 @@ Result<std::vector<std::string>> bitcodeOf(const Compilation& c) {
     return fail(Diag::Unsupported, "WebAssembly has no functions of C files beside kernels",
                 "compile the file of C with the program, and call its functions there");
   std::vector<std::string> modules;
-  for (const CompiledKernel* k : processorKernels(c)) modules.push_back(k->bitcode);
+  for (const CompiledKernel* k : processorKernels(c)) modules.push_back(k->forms.at("llvm-bc"));
   return modules;
 }
 
@@ -78,7 +78,7 @@ Result<EmbedParts> partsOf(const EmitSource& from, const std::string& kind) {
     return fail(Diag::Unsupported, "--emit " + kind + " does not hold functions of C files",
                 "leave --emit " + kind + " out");
   EmbedParts parts{{}, freestandingHead, weightsOf(from.compilation)};
-  for (const CompiledKernel& k : from.compilation.kernels) parts.kernels.push_back(k.object);
+  for (const CompiledKernel& k : from.compilation.kernels) parts.kernels.push_back(k.code);
   return parts;
 }
 
@@ -142,28 +142,15 @@ Status packOf(const std::string& path, const EmitSource& from) {
   return writePack(path, from.compilation.plan, from.compilation.files);
 }
 
-constexpr EmitKind kKinds[] = {
-    {"plan", "the plan, as -o writes it", "", "", nullptr, nullptr, "", planOf, true, true},
-    {"pack", "the plan as one file, which is mapped and run in place", "", "", nullptr, nullptr, "", packOf, false,
-     true},
-    {"obj", "one relocatable object with all kernels", "cpu", "", nullptr, objectOfKernels},
-    {"obj-dir", "a folder with a relocatable object for each kernel", "cpu", ".o", &CompiledKernel::object},
-    {"asm", "a folder with the assembly text of each kernel", "cpu", ".s", &CompiledKernel::assembly},
-    {"llvm-ir", "a folder with the LLVM IR of each kernel, as it is before LLVM's passes", "cpu", ".ll",
-     &CompiledKernel::source},
-    {"llvm-bc", "a folder with the same as bitcode", "cpu", ".bc", &CompiledKernel::bitcode},
-    {.name = "cubin",
-     .what = "a folder with machine code for CUDA devices, of each kernel and architecture",
-     .extension = ".cubin",
-     .files = cubinFiles,
-     .isOfImages = true},
-    {.name = "ptx", .what = "a folder with the same as PTX", .extension = ".ptx", .files = ptxFiles},
-    {.name = "cuda-c", .what = "a folder with the same as CUDA C", .extension = ".cu", .files = cudaFiles},
-    {.name = "fatbin",
-     .what = "a folder with a file for each kernel, which has all of its machine code and PTX",
-     .extension = ".fatbin",
-     .files = fatbinFiles,
-     .isOfImages = true},
+constexpr EmitKind kPlans[] = {
+    {.name = "plan", .what = "the plan, as -o writes it", .write = planOf, .isPlan = true, .hasProcessors = true},
+    {.name = "pack",
+     .what = "the plan as one file, which is mapped and run in place",
+     .write = packOf,
+     .hasProcessors = true},
+    {.name = "obj", .what = "one relocatable object with all kernels", .target = "cpu", .file = objectOfKernels},
+};
+constexpr EmitKind kPrograms[] = {
     {"c", "one file of C with the whole plan as a function", "c", "", nullptr, portableFile, ".c", nullptr, false,
      false, true},
     {"functions", "the kernels as one file of C, with their table for svod_plan_load_static", "c", "", nullptr,
@@ -179,6 +166,16 @@ constexpr EmitKind kKinds[] = {
 
 }  // namespace
 
-std::span<const EmitKind> emitKinds() { return kKinds; }
+std::span<const EmitKind> emitKinds() {
+  static const std::vector<EmitKind> kKinds = [] {
+    std::vector<EmitKind> kinds(std::begin(kPlans), std::end(kPlans));
+    for (const Target* target : targets())
+      for (const TargetFiles& files : target->files)
+        kinds.push_back({files.name, files.what, target->hasGrid() ? "" : target->name, files.extension, &files});
+    kinds.insert(kinds.end(), std::begin(kPrograms), std::end(kPrograms));
+    return kinds;
+  }();
+  return kKinds;
+}
 
 }  // namespace svod

@@ -2,21 +2,9 @@
 
 #include <algorithm>
 
+#include "target_flags.h"
+
 namespace svod {
-
-namespace {
-
-/// The flags of a part that is for another target than --target. Nothing of it is loaded unless --verify runs it, so
-/// that C needs no compiler.
-Flags flagsFor(const std::string& target, const Flags& given) {
-  Flags flags = given;
-  flags.target = target;
-  flags.cc = target == "c" && !given.verify ? "none" : "";
-  flags.output.clear();
-  return flags;
-}
-
-}  // namespace
 
 Result<std::vector<EmitPart>> partsOf(const Request& request, std::span<const Emission> emissions) {
   const Flags& flags = request.flags;
@@ -27,7 +15,11 @@ Result<std::vector<EmitPart>> partsOf(const Request& request, std::span<const Em
   std::vector<EmitPart> parts;
   for (const std::string& target : targets) {
     EmitPart& part = parts.emplace_back(EmitPart{request, {}});
-    if (target != flags.target) part.request.flags = flagsFor(target, flags);
+    if (target != flags.target) {
+      SVOD_TRY(const Target* other, targetByName(target));
+      part.request.flags = flagsFor(*other, flags, flags.verify);  // C that nothing runs needs no compiler
+      part.request.flags.output.clear();
+    }
     part.request.flags.emit.clear();
     for (const Emission& e : emissions) {
       if (e.target != target) continue;

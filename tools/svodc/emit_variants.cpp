@@ -17,7 +17,7 @@ class Objects {
  public:
   Objects(const Compilation& c, Linker& linker) : linker_(linker), plan_(c.plan) {
     for (KernelId id = 0; id < plan_.kernels.size(); id++) idOf_[plan_.kernels[id].name] = id;
-    for (const CompiledKernel* k : processorKernels(c)) objects_.push_back(k->object);
+    for (const CompiledKernel* k : processorKernels(c)) objects_.push_back(k->code);
     for (const FunctionObject& f : c.functionObjects) objects_.push_back(f.object);
   }
 
@@ -26,7 +26,7 @@ class Objects {
     std::vector<std::string> own;
     for (size_t k = 0; k < variant.kernels.size(); ++k)
       if (!variant.same[k] && !variant.kernels[k].name.empty()) {
-        own.push_back(variant.kernels[k].object);
+        own.push_back(variant.kernels[k].code);
         rename(variant.kernels[k].desc.name, suffix);
       }
     if (!variant.sameFunctions)

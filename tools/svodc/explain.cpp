@@ -1,5 +1,6 @@
 #include "explain.h"
 
+#include "choose/choose.h"
 #include "cost/levels.h"
 #include "cost/predict.h"
 #include "driver/tuned_opts.h"

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "cost/warp_touches.h"
-#include "driver/cuda_target.h"
 #include "machine/occupancy.h"
 
 namespace svod {
@@ -36,28 +35,37 @@ void addTouches(KernelInsight& insight, const std::vector<WarpTouch>& touches) {
   }
 }
 
+/// The GPU that an image is for; nothing where its target does not know one.
+std::optional<GpuTarget> gpuOf(const ImageTarget& image) {
+  for (const Target* target : targets()) {
+    if (!target->hasGrid() || target->deviceKind != image.device) continue;
+    if (const Result<Machine> machine = target->machine("", image.arch)) return std::get<GpuTarget>(*machine);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-void addUnits(KernelInsight& insight, const KernelDesc& kernel, std::span<const std::string> archs) {
+void addUnits(KernelInsight& insight, const KernelDesc& kernel, std::span<const ImageTarget> images) {
   if (!kernel.grid) return;
   const Grid& grid = *kernel.grid;
-  for (size_t i = 0; i < archs.size(); ++i) {
+  for (size_t i = 0; i < images.size(); ++i) {
     const KernelImage& image = grid.images[i];
-    const std::optional<GpuTarget> gpu = cuda::gpuFor(archs[i]);
+    const std::optional<GpuTarget> gpu = gpuOf(images[i]);
     if (!gpu || image.registers == 0) continue;
     const auto threads = static_cast<int64_t>(grid.threads[0] * grid.threads[1] * grid.threads[2]);
     const auto shared = static_cast<int64_t>(grid.sharedBytes + image.sharedBytes);
     const Occupancy occupancy = occupancyOf(*gpu, {image.registers, shared, threads});
-    insight.images.push_back({archs[i], occupancy.groups, occupancy.share, occupancy.limit});
+    insight.images.push_back({images[i].arch, occupancy.groups, occupancy.share, occupancy.limit});
   }
 }
 
 void addLogs(KernelInsight& insight, const CompiledKernel& kernel) {
   for (ImageView& image : insight.images)
-    for (size_t i = 0; i < kernel.gpuLogs.size(); ++i) {
-      if (kernel.gpuLogs[i].arch != image.arch) continue;
-      image.spillBytes = kernel.gpuLogs[i].spillBytes;
-      image.warnings = kernel.gpuLogs[i].warnings;
+    for (size_t i = 0; i < kernel.notes.size(); ++i) {
+      if (kernel.notes[i].arch != image.arch) continue;
+      image.spillBytes = kernel.notes[i].spillBytes;
+      image.warnings = kernel.notes[i].warnings;
     }
 }
 

@@ -5,16 +5,16 @@
 
 namespace svod {
 
-/// `archs` of the images of a kernel with a grid, in their order.
-void addUnits(KernelInsight& insight, const KernelDesc& kernel, std::span<const std::string> archs);
-/// Of a kernel with a grid. `files` are those of its plan, or of what is compiled. Images of other drivers than cuda's
-/// are left out.
+/// `images` of a kernel with a grid: what each needs, in their order.
+void addUnits(KernelInsight& insight, const KernelDesc& kernel, std::span<const ImageTarget> images);
+/// Of a kernel with a grid. `files` are those of its plan, or of what is compiled. Images of which no
+/// target knows the GPU are left out.
 template <class File>
 void addUnits(KernelInsight& insight, const KernelDesc& kernel, const std::vector<File>& files) {
-  std::vector<std::string> archs;
+  std::vector<ImageTarget> images;
   if (kernel.grid)
-    for (const KernelImage& image : kernel.grid->images) archs.push_back(files[image.file].image.arch);
-  addUnits(insight, kernel, std::span<const std::string>(archs));
+    for (const KernelImage& image : kernel.grid->images) images.push_back(files[image.file].image);
+  addUnits(insight, kernel, std::span<const ImageTarget>(images));
 }
 /// What the compiler of the GPU says of the images of a kernel that was compiled now; after addUnits.
 void addLogs(KernelInsight& insight, const CompiledKernel& kernel);

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "choose/strategies.h"
 #include "cost/parameters.h"
 #include "driver/kernel_passes.h"
-#include "driver/targets.h"
 #include "flags.h"
 #include "frontend/graph_op.h"
 #include "ir/dtype.h"
@@ -16,13 +14,14 @@
 #include "report/plan_text.h"
 #include "schedule/graph_passes.h"
 #include "symbolic/symbolic.h"
+#include "target/target.h"
 #include "tensor/parameters.h"
 
 namespace svod {
 
 namespace {
 
-Table listOps() {
+Table listOps(const Flags&) {
   Table table{"ops", {{"name", "op"}, {"operands", "operands"}, {"attributes", "attributes"}, {"what", "meaning"}}, {}};
   for (const GraphOp& op : allGraphOps()) table.rows.push_back({op.name, op.operands, op.attributes, op.what});
   return table;
@@ -35,7 +34,7 @@ std::string stagesText(uint8_t stages) {
   return text;
 }
 
-Table listUops() {
+Table listUops(const Flags&) {
   Table table{"uops",
               {{"name", "op"}, {"min", "min", true}, {"max", "max", true}, {"stages", "stages"}, {"what", "meaning"}},
               {}};
@@ -58,7 +57,7 @@ std::string modesText(const RuleGroup* group) {
   return text;
 }
 
-Table listRules() {
+Table listRules(const Flags&) {
   Table table{"rules", {{"group", "group"}, {"name", "rule"}, {"modes", "numerics"}, {"rule", "equation"}}, {}};
   for (const RuleGroup* group : kernelRules(Numerics::Fast).all())
     for (const Rule& rule : group->rules)
@@ -66,7 +65,22 @@ Table listRules() {
   return table;
 }
 
-Table listPasses() {
+/// Of the tables of these targets, each pass once, in an order that all of them have.
+std::vector<const Pass*> passesOf(std::span<const Target* const> targets) {
+  std::vector<const Pass*> all;
+  for (const Target* target : targets) {
+    size_t at = 0;
+    for (std::span<const Pass> passes : passTables(*target))
+      for (const Pass& pass : passes) {
+        auto known = std::ranges::find(all, pass.name, [](const Pass* p) { return p->name; });
+        if (known == all.end()) known = all.insert(all.begin() + static_cast<ptrdiff_t>(at), &pass);
+        at = static_cast<size_t>(known - all.begin()) + 1;
+      }
+  }
+  return all;
+}
+
+Table listPasses(const Flags& flags) {
   Table table{"passes",
               {{"name", "pass"},
                {"in", "from"},
@@ -76,22 +90,21 @@ Table listPasses() {
                {"what", "meaning"}},
               {}};
   std::map<std::string_view, Cell::Words> targetsOf;
-  for (const Target& target : targets())
-    for (std::span<const Pass> passes : passTables(target))
-      for (const Pass& pass : passes) targetsOf[pass.name].emplace_back(target.name);
-  std::set<std::string_view> seen;  // targets share most
-  for (const Target& target : targets())
-    for (std::span<const Pass> passes : passTables(target))
-      for (const Pass& pass : passes)
-        if (seen.insert(pass.name).second)
-          table.rows.push_back(
-              {pass.name, toText(pass.in), toText(pass.out), pass.optional, targetsOf[pass.name], pass.what});
+  std::vector<const Target*> shown;
+  for (const Target* target : targets()) {
+    for (std::span<const Pass> passes : passTables(*target))
+      for (const Pass& pass : passes) targetsOf[pass.name].emplace_back(target->name);
+    if (flags.target.empty() || flags.target == target->name) shown.push_back(target);
+  }
+  for (const Pass* pass : passesOf(shown))
+    table.rows.push_back(
+        {pass->name, toText(pass->in), toText(pass->out), pass->optional, targetsOf[pass->name], pass->what});
   return table;
 }
 
-Table listTargets() {
+Table listTargets(const Flags&) {
   Table table{"targets", {{"name", "target"}, {"what", "makes"}}, {}};
-  for (const Target& target : targets()) table.rows.push_back({target.name, target.what});
+  for (const Target* target : targets()) table.rows.push_back({target->name, target->what});
   return table;
 }
 
@@ -105,7 +118,7 @@ std::string commandsText(CommandBits bits) {
   return bits == All ? "all" : text;
 }
 
-Table listFlags() {
+Table listFlags(const Flags&) {
   Table table{"flags",
               {{"name", "flag"},
                {"value", "value"},
@@ -123,32 +136,32 @@ Table listFlags() {
   return table;
 }
 
-Table listOpts() {
+Table listOpts(const Flags&) {
   Table table{"opts", {{"name", "opt"}, {"signature", "form"}, {"what", "meaning"}}, {}};
   for (const OptInfo& row : allOpts()) table.rows.push_back({row.name, row.signature, row.what});
   return table;
 }
 
-Table listStrategies() {
+Table listStrategies(const Flags&) {
   Table table{"strategies", {{"phase", "for"}, {"name", "strategy"}, {"what", "meaning"}}, {}};
   for (const StrategyRow& row : allStrategies()) table.rows.push_back({row.phase, row.name, row.what});
   return table;
 }
 
-Table listTunables() {
+Table listTunables(const Flags&) {
   Table table{"tunables", {{"name", "tunable"}, {"value", "value", true}, {"from", "from"}, {"what", "meaning"}}, {}};
   for (const std::span<const ParameterInfo> rows : {graphParameters(), allParameters()})
     for (const ParameterInfo& row : rows) table.rows.push_back({row.name, row.value, toText(row.origin), row.what});
   return table;
 }
 
-Table listDTypes() {
+Table listDTypes(const Flags&) {
   Table table{"dtypes", {{"name", "dtype"}, {"bits", "bits", true}, {"what", "meaning"}}, {}};
   for (DType dtype : allDTypes()) table.rows.push_back({toText(dtype), info(dtype).bits, info(dtype).what});
   return table;
 }
 
-Table listDiagnostics() {
+Table listDiagnostics(const Flags&) {
   Table table{"diagnostics", {{"code", "code"}, {"exitCode", "exit", true}, {"what", "meaning"}}, {}};
   for (const DiagInfo& row : allDiagnostics()) table.rows.push_back({row.code, row.exitCode, row.what});
   return table;
@@ -158,7 +171,8 @@ constexpr List kLists[] = {
     {"ops", "list-ops", "ops a graph file can name", listOps},
     {"uops", "list-uops", "ops of the compiler's own graph", listUops},
     {"rules", "list-rules", "rewrite rules", listRules},
-    {"passes", "list-passes", "passes over the graph and over each kernel, in order", listPasses},
+    {"passes", "list-passes", "passes over the graph and over each kernel, in order; with --target those of one target",
+     listPasses},
     {"opts", "list-opts", "schedule decisions for --opts", listOpts},
     {"strategies", "list-strategies", "how opts are chosen, in the order in which it is tried", listStrategies},
     {"tunables", "list-tunables", "numbers that strategies compare with", listTunables},

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/inside_folder.h"
+#include "driver/c_functions.h"
 #include "onnx/onnx.h"
 
 namespace svod {

@@ -5,19 +5,18 @@
 #include <filesystem>
 #include <thread>
 
-#include "cuda_options.h"
 #include "data/mapped_file.h"
+#include "driver/kernel_passes.h"
 #include "plan/pack.h"
 #include "processors.h"
 #include "support/suggest.h"
 #include "support/utf8.h"
 #include "symbolic/symbolic.h"
+#include "target_flags.h"
 
 namespace svod {
 
 namespace {
-
-constexpr std::string_view kNoCompiler = "none";
 
 Status checkRuleName(const std::string& name) {
   std::vector<std::string_view> names;
@@ -131,12 +130,6 @@ Result<DecisionRequests> decisionRequests(const Flags& flags) {
   return requests;
 }
 
-/// Whether kernels become a library that runtimes load.
-bool linksLibraries(const Machine& machine) {
-  const auto* cpu = std::get_if<CpuTarget>(&machine);
-  return cpu == nullptr || (cpu->hasElf() && archOfTriple(cpu->triple));
-}
-
 Result<MemoryMode> memoryMode(const std::string& name) {
   if (auto mode = memoryModeFromName(name)) return *mode;
   std::vector<std::string_view> names;
@@ -224,9 +217,6 @@ Result<CompileOptions> compileOptions(const Request& request) {
   if (flags.jobs < 0)
     return fail(Diag::Usage, "-j needs a number of at least 0, not " + std::to_string(flags.jobs),
                 "0, or leaving it out, is one per processor");
-  if (!flags.cc.empty() && flags.target != "c")
-    return fail(Diag::Usage, "--cc is for --target c; target " + flags.target + " needs no compiler",
-                "leave --cc out, or add --target c");
   CompileOptions options;
   options.name = graphName(request.files.at(0));
   SVOD_TRY(options.target, targetByName(flags.target));
@@ -243,11 +233,7 @@ Result<CompileOptions> compileOptions(const Request& request) {
   SVOD_TRY(options.decisions, decisionRequests(flags));
   SVOD_TRY(options.passes, passOptions(flags, *options.target));
   options.passes.instrument = request.instrument;
-  options.cCompiler = {flags.cc, request.environment.forTools};
-  options.tempDirectory = request.environment.tempDirectory;
-  SVOD_CHECK(addNvrtc(request, options));
-  if (flags.cc == kNoCompiler) options.sourceOnly = true, options.cCompiler = {};
-  if (flags.cc.empty() && !linksLibraries(options.machine)) options.sourceOnly = true;
+  SVOD_CHECK(openTools(request, options));
   return options;
 }
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "cuda_options.h"
+#include "driver/kernel_job.h"
+#include "target_flags.h"
 
 namespace svod {
 
@@ -86,17 +87,11 @@ Status checkReproducible(const Flags& flags) {
       return fail(Diag::Usage, "--reproducible, and --device '" + text + "' would be for the processor of this machine",
                   "name it: --device " + device.name + "=" + device.target + ":x86-64-v3");
   }
-  if (!flags.cc.empty() && flags.cc != "none")
-    return fail(Diag::Usage, "--reproducible, and what --cc builds depends on the compiler of this machine",
-                "leave --cc out: svodc has a compiler; or take --cc none");
   return {};
 }
 
 Status takeMachines(const Flags& flags, CompileOptions& options) {
   SVOD_TRY(const std::vector<std::string> names, cpuNamesOf(flags));
-  if (!flags.cc.empty())
-    SVOD_CHECK(
-        checkOneProcessor(flags, "what --cc builds", "leave --cc out: the compiler in svodc knows the processors"));
   for (const std::string& name : names) {
     SVOD_TRY(const std::vector<Machine> machines, machinesFor(*options.target, flags, name));
     for (const Machine& given : machines) {

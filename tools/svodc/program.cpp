@@ -18,6 +18,7 @@
 #include "lists.h"
 #include "print.h"
 #include "support/suggest.h"
+#include "target/target.h"
 #include "toolchain/llvm_errors.h"
 
 namespace svod {
@@ -30,10 +31,14 @@ Result<int> answerAside(const Request& request, Console& console) {
   } else if (request.flags.version) {
     SVOD_CHECK(console.print("svodc " SVOD_VERSION "\n"));
   }
+  if (!request.lists.empty() && !request.flags.target.empty())
+    SVOD_CHECK(targetByName(request.flags.target).transform([](const Target*) {}));
   for (std::string_view name : request.lists)
     for (const List& list : allLists())
-      if (list.name == name)
-        SVOD_CHECK(console.print(request.flags.json ? toJson(list.make()) : toText(list.make(), styleOf(console))));
+      if (list.name == name) {
+        const Table table = list.make(request.flags);
+        SVOD_CHECK(console.print(request.flags.json ? toJson(table) : toText(table, styleOf(console))));
+      }
   return 0;
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 Table targetTable() {
   Table table{"targets", {{"name", "target"}, {"what", "makes"}}, {}};
-  for (const Target& t : targets()) table.rows.push_back({t.name, t.what});
+  for (const Target* target : targets()) table.rows.push_back({target->name, target->what});
   return table;
 }
 

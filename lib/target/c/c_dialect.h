@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "ir/uop.h"
-#include "target/target.h"
+#include "target/emittable.h"
 
 namespace svod {
 

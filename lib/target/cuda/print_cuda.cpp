@@ -12,7 +12,7 @@
 #include "target/cuda/statements.h"
 #include "target/cuda/vector_access.h"
 #include "target/cuda/warp_text.h"
-#include "target/target.h"
+#include "target/emittable.h"
 
 namespace svod {
 

@@ -6,10 +6,10 @@ namespace svod::emulated {
 
 namespace {
 
+constexpr const char* kDeviceKind = "emulated";
 constexpr const char* kSmallGrid = "small";
 
-}  // namespace
-
+/// There is one, with workgroups of at most 64 threads.
 Result<Machine> machine(std::string_view, std::string_view processor) {
   if (!processor.empty() && processor != kSmallGrid)
     return fail(Diag::Usage, "target emulated has no processor '" + std::string(processor) + "'",
@@ -24,10 +24,30 @@ Caps caps(const Machine& machine, Numerics numerics) { return capsOf(std::get<Gp
 
 LegalizeOptions legal(const Machine&, Numerics numerics) { return {.numerics = numerics, .narrowIndex = true}; }
 
-Result<std::string> emit(const GridKernel& kernel) { return threadText(kernel.graph, kernel.linear); }
-
-Result<ImageFile> image(const std::string& kernel, std::string code, const Machine&) {
-  return ImageFile{kernel + ".uop", {kDeviceKind, kSmallGrid, 1}, std::move(code)};
+Result<KernelCode> emit(const EmitJob& job) {
+  KernelCode made;
+  SVOD_TRY(made.code, threadText(job.graph, job.linear));
+  if (job.keepSource) made.source = made.code;
+  return made;
 }
+
+Result<std::vector<JoinedFile>> join(const JoinJob& job) {
+  std::vector<JoinedFile> files;
+  for (const JoinJob::Part& kernel : job.kernels)
+    files.push_back(
+        {std::string(kernel.name) + ".uop", FileKind::Image, kernel.code.code, {kDeviceKind, kSmallGrid, 1}});
+  return files;
+}
+
+}  // namespace
+
+constexpr Target kTarget{.name = "emulated",
+                         .what = "workgroups of threads as text, kernels.uop, for a device that interprets it",
+                         .deviceKind = kDeviceKind,
+                         .machine = machine,
+                         .caps = caps,
+                         .legal = legal,
+                         .emit = emit,
+                         .join = join};
 
 }  // namespace svod::emulated

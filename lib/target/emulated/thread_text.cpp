@@ -2,7 +2,7 @@
 
 #include "ir/text.h"
 #include "linearize/linearize.h"
-#include "target/target.h"
+#include "target/emittable.h"
 
 namespace svod {
 

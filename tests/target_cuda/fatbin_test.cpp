@@ -1,5 +1,5 @@
 // The container of machine code for several GPUs; that it is NVIDIA's is shown by cuda_grid/compile_test.py.
-#include "toolchain/fatbin.h"
+#include "target/cuda/fatbin.h"
 
 #include <catch2/catch.hpp>
 #include <cstring>

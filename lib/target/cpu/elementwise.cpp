@@ -1,8 +1,8 @@
-#include "target/llvm/elementwise.h"
+#include "target/cpu/elementwise.h"
 
 #include <llvm/IR/Intrinsics.h>
 
-#include "target/llvm/scaleb.h"
+#include "target/cpu/scaleb.h"
 
 namespace svod {
 

@@ -1,4 +1,4 @@
-#include "target/llvm/kernel_emitter.h"
+#include "target/cpu/kernel_emitter.h"
 
 #include <llvm/IR/MDBuilder.h>
 
@@ -6,8 +6,8 @@
 
 #include "ir/local_memory.h"
 #include "ir/text.h"
-#include "target/llvm/dot.h"
-#include "target/llvm/elementwise.h"
+#include "target/cpu/dot.h"
+#include "target/cpu/elementwise.h"
 
 namespace svod {
 

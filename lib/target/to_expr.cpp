@@ -1,4 +1,4 @@
-#include "driver/to_expr.h"
+#include "target/to_expr.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "toolchain/nvrtc.h"
+#include "target/cuda/nvrtc.h"
 
 #include <dlfcn.h>
 

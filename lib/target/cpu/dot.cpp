@@ -1,4 +1,4 @@
-#include "target/llvm/dot.h"
+#include "target/cpu/dot.h"
 
 #include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>

@@ -1,7 +1,7 @@
 // NVRTC: what its log says is read; where the library is there, kernels become machine code and errors say why not.
 #include <catch2/catch.hpp>
 
-#include "toolchain/nvrtc.h"
+#include "target/cuda/nvrtc.h"
 
 using namespace svod;
 

@@ -1,8 +1,8 @@
 // Vectors put together from scalars and from lanes of other vectors.
 #include <algorithm>
 
-#include "target/llvm/elementwise.h"
-#include "target/llvm/kernel_emitter.h"
+#include "target/cpu/elementwise.h"
+#include "target/cpu/kernel_emitter.h"
 
 namespace svod {
 

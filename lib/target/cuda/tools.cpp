@@ -1,17 +1,23 @@
-#include "cuda_options.h"
+#include "target/cuda/tools.h"
 
 #include <algorithm>
 #include <filesystem>
 
-#include "driver/cuda_target.h"
-
-namespace svod {
+namespace svod::cuda {
 
 namespace {
 
 constexpr std::string_view kNone = "none";
 
-bool isCuda(const Target& target) { return target.deviceKind == cuda::kDeviceKind; }
+class Tools final : public TargetTools {
+ public:
+  explicit Tools(Nvrtc nvrtc) : nvrtc_(std::move(nvrtc)) {}
+  std::string id() const override { return nvrtc_.version(); }
+  const Nvrtc& nvrtc() const { return nvrtc_; }
+
+ private:
+  Nvrtc nvrtc_;
+};
 
 std::string valueOf(const std::vector<std::string>& environment, std::string_view name) {
   for (const std::string& entry : environment)
@@ -37,35 +43,16 @@ void addPackages(std::vector<std::string>& folders, const std::string& prefix) {
 
 }  // namespace
 
-Result<std::vector<Machine>> machinesFor(const Target& target, const Flags& flags, const std::string& processor) {
-  std::vector<Machine> machines;
-  if (!isCuda(target)) {
-    SVOD_TRY(Machine machine, target.machine(flags.triple, processor));
-    machines.push_back(std::move(machine));
-    return machines;
-  }
-  if (!flags.cpu.empty())
-    return fail(Diag::Usage, "--cpu is for processors; target cuda has architectures",
-                "such as --cuda-arch sm_80,sm_90a");
-  SVOD_TRY(const std::vector<std::string> archs, cuda::archsOf(processor.empty() ? flags.cudaArch : processor));
-  for (const std::string& arch : archs) {
-    SVOD_TRY(Machine machine, target.machine("", arch));
-    machines.push_back(std::move(machine));
-  }
-  return machines;
+Result<std::shared_ptr<const TargetTools>> open(const ToolRequest& request) {
+  const auto flag = request.flags.find(kNvrtcFlag);
+  const std::string named = flag == request.flags.end() ? "" : flag->second;
+  if (named == kNone) return nullptr;
+  SVOD_TRY(Nvrtc nvrtc, Nvrtc::open(named, nvrtcFolders(request.environment)));
+  return std::make_shared<const Tools>(std::move(nvrtc));
 }
 
-Status addNvrtc(const Request& request, CompileOptions& options) {
-  const Flags& flags = request.flags;
-  const bool isUsed = isCuda(*options.target) ||
-                      std::ranges::any_of(options.devices, [](const DeviceTarget& d) { return isCuda(*d.target); });
-  if (!isUsed && !flags.cudaArch.empty())
-    return fail(Diag::Usage, "--cuda-arch is for target cuda, which this plan has not",
-                "add --target cuda, or --device NAME=cuda, or leave --cuda-arch out");
-  if (!isUsed || flags.nvrtc == kNone) return {};
-  SVOD_TRY(Nvrtc nvrtc, Nvrtc::open(flags.nvrtc, nvrtcFolders(request.environment.forTools)));
-  options.nvrtc = std::make_shared<const Nvrtc>(std::move(nvrtc));
-  return {};
+const Nvrtc* nvrtcOf(const TargetTools* tools) {
+  return tools == nullptr ? nullptr : &static_cast<const Tools*>(tools)->nvrtc();
 }
 
 std::vector<std::string> nvrtcFolders(const std::vector<std::string>& environment) {
@@ -82,4 +69,4 @@ std::vector<std::string> nvrtcFolders(const std::vector<std::string>& environmen
   return folders;
 }
 
-}  // namespace svod
+}  // namespace svod::cuda

@@ -1,6 +1,6 @@
-#include "target/llvm/emit.h"
+#include "target/cpu/emit.h"
 
-#include "target/llvm/kernel_emitter.h"
+#include "target/cpu/kernel_emitter.h"
 
 namespace svod {
 

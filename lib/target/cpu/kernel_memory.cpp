@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "ir/multiple_of.h"
-#include "target/llvm/elementwise.h"
-#include "target/llvm/kernel_emitter.h"
+#include "target/cpu/elementwise.h"
+#include "target/cpu/kernel_emitter.h"
 
 namespace svod {
 

@@ -1,4 +1,4 @@
-#include "target/llvm/scaleb.h"
+#include "target/cpu/scaleb.h"
 
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IntrinsicsX86.h>

@@ -1,4 +1,4 @@
-#include "toolchain/fatbin.h"
+#include "target/cuda/fatbin.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,0 +1,39 @@
+// What is known of a kernel after compiling.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "choose/choice.h"
+#include "constants/constant_layout.h"
+#include "ir/graph.h"
+#include "linearize/linear.h"
+#include "pass/pass.h"
+#include "plan/plan.h"
+#include "target/target.h"
+#include "tuning/winners.h"
+
+namespace svod {
+
+/// Everything known about one kernel after compiling. Owns its graph. Of a kernel that was found in the cache,
+/// `unopted`, `optimized`, `choice`, `linear`, `launched`, `source`, `forms`, `notes` and `log` are empty.
+struct CompiledKernel : KernelCode {
+  std::string name;
+  std::unique_ptr<Graph> graph;
+  UOp ast;                              // Kernel stage, as scheduled
+  std::vector<int> inPlace;             // slots of arguments that its result may lie on
+  std::vector<uint32_t> constants;      // slots of weights in every launch
+  std::vector<ConstantLayout> layouts;  // of those that it reads in an order of its own
+  std::vector<UOp> launched;            // what its launches count, before legalization
+  UOp unopted, optimized;               // Kernel stage, before and after opts
+  Choice choice;                        // what was applied, and why
+  LinearKernel linear;
+  KernelDesc desc;  // for the plan
+  LogKnows known = LogKnows::NotAsked;
+  std::vector<Winner> tuned;        // what the tuning log has for it, best first
+  std::vector<std::string> passed;  // why the first of those do not apply; the next one was taken, if there is one
+  bool reused = false;              // found in the cache
+  PassLog log;
+};
+
+}  // namespace svod
