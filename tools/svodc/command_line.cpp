@@ -68,8 +68,10 @@ Result<Request> parseCommandLine(const std::vector<std::string>& words, Environm
     if (request.command == nullptr) return fail(unknownCommand(rest[0]));
     rest.erase(rest.begin());
   }
-  if (request.command == nullptr) request.flags.target.clear();  // lists are of all targets
+  const std::string preset = std::exchange(request.flags.target, "");
   SVOD_CHECK(parseWords(rest, request));
+  // Lists are of all targets where none is named.
+  if (request.lists.empty() && request.flags.target.empty()) request.flags.target = preset;
 
   const bool aside = request.flags.help || request.flags.version || !request.lists.empty();
   if (aside) return request;
