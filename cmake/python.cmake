@@ -10,8 +10,8 @@ function(svod_add_python)
   set(copies)
   foreach(component IN LISTS components)
     list(APPEND copies COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:${component}>
-      ${place}/$<TARGET_SONAME_FILE_NAME:${component}>)
-    list(APPEND copies COMMAND ${CMAKE_STRIP} ${place}/$<TARGET_SONAME_FILE_NAME:${component}>)
+      ${place}/lib/$<TARGET_SONAME_FILE_NAME:${component}>)
+    list(APPEND copies COMMAND ${CMAKE_STRIP} ${place}/lib/$<TARGET_SONAME_FILE_NAME:${component}>)
   endforeach()
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/svod/*.py)
   list(APPEND sources ${PROJECT_SOURCE_DIR}/python/svod_wheel.py ${PROJECT_SOURCE_DIR}/python/pyproject.toml
@@ -20,15 +20,25 @@ function(svod_add_python)
   file(CONFIGURE OUTPUT ${place}/version CONTENT "${PROJECT_VERSION}\n")
   add_custom_command(OUTPUT ${wheel}
     COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/python ${place}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${place}/lib
     COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/THIRD-PARTY.md ${place}
-    COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:svod_runtime_shared> ${place}/libsvod-runtime.so
-    COMMAND ${CMAKE_STRIP} ${place}/libsvod-runtime.so
+    COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:svod_runtime_shared> ${place}/lib/libsvod-runtime.so.0
+    COMMAND ${CMAKE_STRIP} ${place}/lib/libsvod-runtime.so.0
     ${copies}
     COMMAND ${SVOD_PYTHON} ${place}/svod_wheel.py ${place} ${PROJECT_VERSION} ${place}
     DEPENDS ${sources} svod_runtime_shared ${components} VERBATIM)
   add_custom_target(svod_python ALL DEPENDS ${wheel})
   add_dependencies(programs svod_python)
   install(FILES ${wheel} DESTINATION ${CMAKE_INSTALL_DATADIR}/svod COMPONENT python)
+endfunction()
+
+# svod_wheel: the wheel with everything, build/PRESET/wheel/svod-*.whl, where programs need libc alone. `./dev wheel` makes it.
+function(svod_add_wheel)
+  if(TARGET svod_python AND SVOD_RELOCATABLE)
+    add_custom_target(svod_wheel
+      COMMAND ${SVOD_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/make_wheel.py ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/wheel VERBATIM)
+    add_dependencies(svod_wheel programs)
+  endif()
 endfunction()
 
 # svod_numpy_python(OUT): a python3 that has numpy; Debian's has its python3-numpy, whichever stands first in PATH.

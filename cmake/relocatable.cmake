@@ -10,6 +10,15 @@ function(svod_relocatable program)
     target_sources(${program} PRIVATE ${stands_in})
     set_source_files_properties(${stands_in} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   endif()
+  svod_older_libc(${program})
+endfunction()
+
+# svod_older_libc(TARGET): it runs with a libc from before the functions in relocatable/random.cpp.
+function(svod_older_libc target)
+  if(NOT TARGET svod_older_libc)
+    add_library(svod_older_libc OBJECT ${PROJECT_SOURCE_DIR}/cmake/relocatable/random.cpp)
+  endif()
+  target_link_libraries(${target} PRIVATE svod_older_libc)
 endfunction()
 
 # svod_relocatable_copy(PROGRAM): the target PROGRAM_relocatable, made of the same objects: relocatable/PROGRAM in the build folder.

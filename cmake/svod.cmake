@@ -12,11 +12,11 @@ function(svod_library name)
   svod_verify_definition(svod_${name} ${name})
 endfunction()
 
-# svod_tool(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...] [COMPONENT part])
+# svod_tool(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...] [COMPONENT part] [INTERNAL])
 # A program in build/<preset>/bin; `cmake --install build/release --strip` installs it stripped. COMPONENT is the package
-# it goes into (cmake/debian.cmake), compiler when it is left out.
+# it goes into (cmake/debian.cmake), compiler when it is left out. find_package(svod) knows it unless it is INTERNAL.
 function(svod_tool name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "COMPONENT" "SOURCES;DEPS;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "COMPONENT" "SOURCES;DEPS;LIBS")
   if(NOT arg_COMPONENT)
     set(arg_COMPONENT compiler)
   endif()
@@ -29,7 +29,11 @@ function(svod_tool name)
     svod_relocatable(${name})
   endif()
   add_dependencies(programs ${name})
-  install(TARGETS ${name} EXPORT svodTargets COMPONENT ${arg_COMPONENT})
+  set(export EXPORT svodTargets)
+  if(arg_INTERNAL)
+    set(export "")
+  endif()
+  install(TARGETS ${name} ${export} COMPONENT ${arg_COMPONENT})
 endfunction()
 
 # svod_test(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...] [TOOLS tool ...] [LABELS label ...] [SHARDS n])

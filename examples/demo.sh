@@ -24,7 +24,7 @@ python3 examples/digits/show.py "$work/out"
 cat <<TEXT
 
 Next:
-  build/release/bin/svodc inspect $graph --kernels
-  build/release/bin/svodc inspect $graph --html page.html
+  $bin/svodc inspect $graph --kernels
+  $bin/svodc inspect $graph --html page.html
   examples/README.md
 TEXT

@@ -1,4 +1,4 @@
-"""svod/runtime.h by ctypes: structures, functions, and the library, which lies beside this file."""
+"""svod/runtime.h by ctypes: structures, functions, and the library, which lies in `lib` beside this file."""
 from __future__ import annotations
 
 import ctypes
@@ -110,7 +110,7 @@ _FUNCTIONS = {  # name: (result, arguments)
 
 
 def _load() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(Path(__file__).with_name("libsvod-runtime.so")))
+    library = ctypes.CDLL(str(Path(__file__).with_name("lib") / "libsvod-runtime.so.0"))
     for name, (result, *arguments) in _FUNCTIONS.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments

@@ -1,4 +1,4 @@
-"""svod.compile: the installed svodc."""
+"""svod.compile: runs svodc, and loads the plan."""
 from __future__ import annotations
 
 import contextlib
@@ -26,16 +26,16 @@ _DAMAGED = ("io", "bad-plan", "plan-version", "plan-checksum", "plan-path")
 
 @overload
 def compile(model: Any, output: Path | None = None, *, args: Any = ..., kwargs: Mapping[str, Any] | None = ..., dynamic_shapes: Any = ...,
-            input_names: Sequence[str] | None = ..., output_names: Sequence[str] | None = ..., svodc: Path = ...,
+            input_names: Sequence[str] | None = ..., output_names: Sequence[str] | None = ..., svodc: Path | None = ...,
             load: Literal[True] = True, **flags: Unpack[CompileFlags]) -> Plan: ...
 @overload
 def compile(model: Any, output: Path, *, args: Any = ..., kwargs: Mapping[str, Any] | None = ..., dynamic_shapes: Any = ...,
-            input_names: Sequence[str] | None = ..., output_names: Sequence[str] | None = ..., svodc: Path = ...,
+            input_names: Sequence[str] | None = ..., output_names: Sequence[str] | None = ..., svodc: Path | None = ...,
             load: Literal[False], **flags: Unpack[CompileFlags]) -> None: ...
 
 
 def compile(model: Any, output: Path | None = None, *, args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
-            input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None, svodc: Path = "svodc", load: bool = True,
+            input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None, svodc: Path | None = None, load: bool = True,
             **flags: Unpack[CompileFlags]) -> Plan | None:
     """Compiles a model, and loads the plan.
 
@@ -50,7 +50,8 @@ def compile(model: Any, output: Path | None = None, *, args: Any = None, kwargs:
     is written to that folder; emit="pack=FILE" writes it as one file as well, and load=False loads nothing.
 
     `flags` are those of `svodc compile` (docs/cli.md) with _ for -: verify=True, cpu="x86-64-v3", opt_level=0, shape={"x": "2x3"},
-    disable_pass=["layout"]. `svodc` is a program in PATH, or its path. Its errors are raised as SvodError, with code, place and help; its
+    disable_pass=["layout"]. `svodc` is a program in PATH, or its path; by default it is the one of the
+    wheel, or the one in PATH. Its errors are raised as SvodError, with code, place and help; its
     warnings and notes go to `warnings`, as SvodWarning and SvodNote."""
     program = _svodc.found(svodc)
     if output is None:

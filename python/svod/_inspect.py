@@ -43,7 +43,7 @@ class Inspection:
 
 
 def inspect(model: Any, *, args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
-            input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None, svodc: Path = "svodc",
+            input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None, svodc: Path | None = None,
             **flags: Unpack[InspectFlags]) -> Inspection:
     """What a plan holds, or what compiling a model would make: its ports, kernels, memory, steps and decisions.
 

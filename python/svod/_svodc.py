@@ -1,4 +1,4 @@
-"""The installed svodc as a process: its words, and what it says."""
+"""svodc as a process: its words, and what it says."""
 from __future__ import annotations
 
 import json
@@ -18,10 +18,16 @@ if TYPE_CHECKING:
 Path = Union[str, "os.PathLike[str]"]
 
 
-def found(svodc: Path) -> str:
-    program = shutil.which(svodc)
+_OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "svodc")
+
+
+def found(svodc: Path | None) -> str:
+    """The program that is given by name or path, or that of this package, or the one in PATH."""
+    if svodc is None and os.path.exists(_OWN):
+        return _OWN
+    program = shutil.which(svodc or "svodc")
     if program is None:
-        raise SvodError(f"there is no program '{os.fspath(svodc)}'", "io", "install svod, or give svodc=PATH", 74)
+        raise SvodError(f"there is no program '{os.fspath(svodc or 'svodc')}'", "io", "install svod, or give svodc=PATH", 74)
     return program
 
 

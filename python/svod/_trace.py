@@ -37,7 +37,7 @@ class Traced:
     """A function that runs as a plan. The first call with other element types, shapes or constants records and compiles it. `graph(..)` and
     `plan(..)` take the same arguments, and return what a call with them runs."""
 
-    def __init__(self, function: Callable[..., Any], shapes: Mapping[str, Sequence[Any]], sizes: Mapping[str, tuple[int, int]], svodc: Path,
+    def __init__(self, function: Callable[..., Any], shapes: Mapping[str, Sequence[Any]], sizes: Mapping[str, tuple[int, int]], svodc: Path | None,
                  flags: Mapping[str, Any]) -> None:
         functools.update_wrapper(self, function)
         self._function, self._shapes, self._sizes, self._svodc, self._flags = function, shapes, sizes, svodc, flags
@@ -184,14 +184,14 @@ def _filled(results: Any, outputs: Mapping[str, Any]) -> Any:
 
 @overload
 def trace(function: Callable[..., Any], /, *, shapes: Mapping[str, Sequence[Any]] | None = ..., sizes: Mapping[str, tuple[int, int]] | None = ...,
-          svodc: Path = ..., **flags: Unpack[CompileFlags]) -> Traced: ...
+          svodc: Path | None = ..., **flags: Unpack[CompileFlags]) -> Traced: ...
 @overload
-def trace(*, shapes: Mapping[str, Sequence[Any]] | None = ..., sizes: Mapping[str, tuple[int, int]] | None = ..., svodc: Path = ...,
+def trace(*, shapes: Mapping[str, Sequence[Any]] | None = ..., sizes: Mapping[str, tuple[int, int]] | None = ..., svodc: Path | None = ...,
           **flags: Unpack[CompileFlags]) -> Callable[[Callable[..., Any]], Traced]: ...
 
 
 def trace(function: Callable[..., Any] | None = None, /, *, shapes: Mapping[str, Sequence[Any]] | None = None,
-          sizes: Mapping[str, tuple[int, int]] | None = None, svodc: Path = "svodc", **flags: Unpack[CompileFlags]) -> Any:
+          sizes: Mapping[str, tuple[int, int]] | None = None, svodc: Path | None = None, **flags: Unpack[CompileFlags]) -> Any:
     """Makes a function over arrays run as a plan:
 
         @svod.trace(shapes={"x": ("n", 784)}, sizes={"n": (1, 64)})

@@ -1,4 +1,4 @@
-"""svod.tune: the installed svodc."""
+"""svod.tune: runs svodc tune."""
 from __future__ import annotations
 
 import contextlib
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def tune(graphs: Any, log: Path, *, budget: Union[str, float] = "10m",
-         progress: Callable[[dict[str, Any]], object] | None = None, svodc: Path = "svodc", **flags: Unpack[TuneFlags]) -> dict[str, Any]:
+         progress: Callable[[dict[str, Any]], object] | None = None, svodc: Path | None = None, **flags: Unpack[TuneFlags]) -> dict[str, Any]:
     """Looks for faster opts and decisions for one model, or for several in a list, by running them here for `budget`: seconds, or a text such
     as "90s", "10m", "1.5h". A model is the path of a graph file or of an ONNX model, an svod.Graph, an ExportedProgram, or ONNX as bytes or
     ModelProto. What is measured is appended to the file `log` at once, so that whatever ends it, all of it stays, and the same call goes on.

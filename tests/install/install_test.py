@@ -27,6 +27,8 @@ class Installed(InstallTest):
         config = {f"lib/cmake/svod/svod{name}.cmake" for name in ("Config", "ConfigVersion", "AddPlan", "HostTools", "Targets", "Targets-build")}
         libraries = {f"lib/libsvod-runtime.{end}" for end in ("a", "so", "so.0", "so.0.1.0")} | {"lib/libsvod-cuda.so.0", "lib/libsvod-cuda.so.0.1.0"}
         self.assertEqual(names, {f"bin/{name}" for name in PROGRAMS} | libraries | config |
+                         {f"share/svod/{name}" for name in ("README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY.md")} |
+                         {f"share/svod/docs/{p.name}" for p in (ROOT / "docs").iterdir()} |
                          {"include/svod/runtime.h", "include/svod/runtime.hpp", "lib/pkgconfig/svod-runtime.pc",
                           *(f"share/svod/{p.relative_to(ROOT)}" for p in (ROOT / "examples").rglob("*") if p.is_file()),
                           *(f"share/svod/toolchains/{p.name}" for p in (ROOT / "cmake/toolchains").iterdir()),
