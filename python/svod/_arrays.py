@@ -5,7 +5,7 @@ from typing import Any, Sequence
 
 import numpy
 
-from ._dlpack import as_numpy, exported
+from ._dlpack import Exported, as_numpy, exported
 from ._errors import SvodError
 
 # Elements that numpy has no type for are their bits, unless ml_dtypes is there; those of 2 and 4 bits have a byte each.
@@ -47,11 +47,17 @@ def from_any(value: Any, name: str, port: str) -> numpy.ndarray:
             raise _mismatch(name, port, str(array.dtype))
     else:
         other = exported(value, port)
-        if other.dtype != name:
+        if not _are(other, name):
             raise _mismatch(name, port, other.dtype)
         array = as_numpy(other, wanted)
     array = numpy.ascontiguousarray(array).reshape(array.shape)
     return array if array.flags.aligned else array.copy()
+
+
+def _are(array: Exported, name: str) -> bool:
+    """Elements of that type, or their bits where numpy has no such type."""
+    kind = dtype_of(name)
+    return array.dtype == name or ((name in ML or name in PACKED) and array.dtype == f"{kind.kind}{8 * kind.itemsize}")
 
 
 def _mismatch(name: str, port: str, got: str) -> SvodError:
@@ -113,7 +119,7 @@ def for_output(value: Any, name: str, shape: tuple[int, ...], port: str) -> nump
     if not hasattr(value, "__dlpack__"):
         raise refused(f"a {type(value).__name__}")
     other = exported(value, port)
-    if other.dtype != name or other.shape != shape or not other.is_dense or other.is_read_only:
+    if not _are(other, name) or other.shape != shape or not other.is_dense or other.is_read_only:
         raise refused(f"{other.dtype}{list(other.shape)}" + (", which is read-only" if other.is_read_only else ""))
     return as_numpy(other, dtype_of(name))
 

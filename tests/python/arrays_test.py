@@ -7,7 +7,7 @@ import sys
 import unittest
 import warnings
 
-from package import BIN, FOLDER, Case, compiled, svod  # first: it skips where numpy is not there
+from package import BIN, FOLDER, Case, compiled, each_case, svod  # first: it skips where numpy is not there
 import numpy
 
 TWO = "svod 1\nvar n in [1, 64]\ninput x: f32[n, 4]\ninput w: f32[4, 3]\noutput y = matmul(x, w)\n"
@@ -176,6 +176,52 @@ class Arrays(Case):
         self.refused("gradient", flip("f32"), torch.ones(3, requires_grad=True))
         self.refused("'x' is f32 and gets an array of f64", flip("f32"), torch.ones(3, dtype=torch.float64))
         self.refused("cannot lie in", flip("f32"), torch.ones(3), out={"y": torch.empty(4)})
+
+
+ELEMENTS = {"bool": [True, False, False], "i8": [-3, 4, 5], "u8": [250, 1, 2], "i16": [-300, 1, 2], "u16": [60000, 1, 2], "i32": [1, -2, 3],
+            "u32": [1, 2, 4000000000], "i64": [1, -2, 1 << 40], "u64": [1, 2, 1 << 63], "f16": [1.5, 2, 3], "f32": [1, 2, 3.25], "f64": [1, 2, 1e300],
+            "bf16": [0x3f80, 0x4000, 0], "f8e4m3": [1, 2, 3], "f8e5m2": [1, 2, 60], "i4": [-8, 7, 3], "u4": [15, 2, 0], "i2": [-2, 1, 0], "u2": [3, 0, 2],
+            "f4e2m1": [15, 8, 1]}
+PACKED = ("i4", "u4", "i2", "u2", "f4e2m1")
+WAYS = ("list", "array", "part", "exporter", "out", "state")
+
+
+@each_case({f"{dtype} {way}": (dtype, way) for dtype in ELEMENTS for way in WAYS})
+class Types(Case):
+    """Every element type, given in every way, of one plan with an input and a state of each."""
+    @classmethod
+    def setUpClass(cls):
+        lines = [f"input x_{each}: {each}[3]\nstate s_{each}: {each}[3] = 0\noutput y_{each} = flip(x_{each}, axes=0)\noutput t_{each} = flip(s_{each}, axes=0)"
+                 for each in ELEMENTS]
+        cls.run_all = compiled("\n".join(["svod 1", *lines, ""]), "types", opt_level=0).instance()
+        cls.zeros = {f"x_{each}": numpy.zeros(3, cls.dtype(each)) for each in ELEMENTS}
+
+    @staticmethod
+    def dtype(name):
+        """Of arrays: bits where numpy has no such type."""
+        if name == "bool" or name[1:] in ("8", "16", "32", "64"):
+            return {"i": "int", "u": "uint", "f": "float", "b": "bool"}[name[0]] + name[1:] * (name != "bool")
+        return {"bf16": "uint16", "i4": "int8", "i2": "int8"}.get(name, "uint8")
+
+    def check(self, _, row):
+        name, way = row
+        values = ELEMENTS[name]
+        array, out = numpy.array(values, self.dtype(name)), numpy.empty(3, self.dtype(name))
+        if way == "state":
+            codes = numpy.array(values) & (3 if name == "i2" else 15) if name in ("i2", "i4") else values  # a byte each, of the bits
+            self.run_all.states[f"s_{name}"] = codes
+            self.assertEqual(self.run_all(**self.zeros)[f"t_{name}"].tolist(), values[::-1])
+        elif way == "out" and name in PACKED:
+            self.refused("share bytes", self.run_all, **self.zeros, out={f"y_{name}": out})
+        elif way == "out":
+            self.run_all(**{**self.zeros, f"x_{name}": array}, out={f"y_{name}": out})
+            self.assertEqual(out.tolist(), values[::-1])
+        elif way == "exporter" and name == "bool":
+            self.skipTest("numpy exports no bools")
+        else:
+            given = {"list": values, "array": array, "part": array.repeat(2)[::2], "exporter": Exporter(array)}[way]
+            got = self.run_all(**{**self.zeros, f"x_{name}": given})[f"y_{name}"]
+            self.assertEqual((got.dtype, got.tolist()), (array.dtype, values[::-1]))
 
 
 class Compiling(unittest.TestCase):

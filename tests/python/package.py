@@ -1,6 +1,7 @@
 """The package as pip installs it, for the tests beside this file: `svod`, `BIN`, and a folder of their own."""
 import atexit
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -48,3 +49,15 @@ class Case(unittest.TestCase):
         self.assertIn(says, str(caught.exception))
         self.assertTrue(caught.exception.help)
         return caught.exception
+
+
+def each_case(rows):
+    """Makes every row of a table a test of its own, which the method `check` of the class does."""
+    def add(owner):
+        for key, row in rows.items():
+            name = "test_" + re.sub(r"\W+", "_", key).strip("_")
+            while hasattr(owner, name):
+                name += "_"
+            setattr(owner, name, lambda self, key=key, row=row: self.check(key, row))
+        return owner
+    return add
