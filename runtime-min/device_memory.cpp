@@ -1,6 +1,7 @@
 #include "runtime-min/device_memory.h"
 #include "support/says.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace svod {
@@ -12,8 +13,21 @@ constexpr uint64_t kZeros = 1 << 20;  // bytes that are cleared with one copy
 }  // namespace
 
 DeviceMemory::~DeviceMemory() {
-  for (const Block& block : blocks_)
-    if (!block.device->isLost()) block.device->release(block.data, block.bytes);
+  for (const std::vector<Block>* blocks : {&blocks_, &perRun_})
+    for (const Block& block : *blocks)
+      if (block.bytes > 0 && !block.device->isLost()) block.device->release(block.data, block.bytes);
+}
+
+Result<void*> DeviceMemory::arena(DeviceId id, uint64_t bytes) {
+  Block& block = perRun_[id];
+  if (bytes <= block.bytes) return block.data;
+  const uint64_t twice = std::min(2 * block.bytes, loaded_->plan().devices[id].arenaBytes);
+  if (block.bytes > 0) devices_[id]->release(block.data, block.bytes);
+  block = {};
+  const uint64_t asked = std::max({bytes, twice, kPlanAlignment});
+  SVOD_TRY(void* data, devices_[id]->allocate(asked));
+  block = {devices_[id], data, asked};
+  return data;
 }
 
 Result<void*> DeviceMemory::take(Device* device, uint64_t bytes) {
@@ -22,18 +36,21 @@ Result<void*> DeviceMemory::take(Device* device, uint64_t bytes) {
   return data;
 }
 
-Status DeviceMemory::allocate(const LoadedPlan& loaded, std::vector<Device*> devices, std::vector<void*>& pointers) {
+Status DeviceMemory::allocate(const LoadedPlan& loaded, std::vector<Device*> devices, const ArenaUnits& units,
+                              std::vector<void*>& pointers) {
   loaded_ = &loaded;
   devices_ = std::move(devices);
   const Plan& plan = loaded.plan();
   arenas_.assign(plan.devices.size(), nullptr);
+  perRun_.resize(plan.devices.size());
   for (DeviceId id = 1; id < plan.devices.size(); id++) {
     if (!has(id)) continue;
     // Buffers without elements have an address of the device, too.
-    SVOD_TRY(arenas_[id], take(devices_[id], std::max(plan.devices[id].arenaBytes, kPlanAlignment)));
+    const uint64_t bytes = units.has(id, MemorySpace::Device) ? 0 : plan.devices[id].arenaBytes;
+    SVOD_TRY(arenas_[id], take(devices_[id], std::max(bytes, kPlanAlignment)));
     void* const arena = arenas_[id];
     for (BufferId buffer = 0; buffer < plan.buffers.size(); buffer++)
-      if (plan.buffers[buffer].place == Place::Arena && plan.buffers[buffer].device == id)
+      if (plan.buffers[buffer].place == Place::Arena && plan.buffers[buffer].device == id && !plan.buffers[buffer].run)
         pointers[buffer] = static_cast<std::byte*>(arena) + plan.buffers[buffer].offset;
   }
   for (const State& state : plan.states) {

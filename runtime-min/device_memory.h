@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/arena.h"
 #include "runtime-min/device.h"
 #include "runtime-min/loaded_plan.h"
 
@@ -15,9 +16,14 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   ~DeviceMemory();
 
-  /// `devices` by DeviceId, null or missing for the host; borrowed. Sets the `pointers` of arena buffers and states
-  /// there.
-  Status allocate(const LoadedPlan& loaded, std::vector<Device*> devices, std::vector<void*>& pointers);
+  /// `devices` by DeviceId, null or missing for the host; borrowed. Sets the `pointers` of states there, and of buffers
+  /// in arenas that are not laid out for every run.
+  Status allocate(const LoadedPlan& loaded, std::vector<Device*> devices, const ArenaUnits& units,
+                  std::vector<void*>& pointers);
+  /// The arena of a device where it is laid out for every run, with at least so many bytes: the one that was there, or
+  /// another one. Nothing is being done on the device.
+  Result<void*> arena(DeviceId device, uint64_t bytes);
+  bool fits(DeviceId device, uint64_t bytes) const { return bytes <= perRun_[device].bytes; }
   /// Also after a device lost what it held, in a run or in one of the copies here.
   Status copyConstants();
   /// Copies that are done when they return, on `device` or, where that is not lent, on the host.
@@ -56,6 +62,7 @@ class DeviceMemory {
   std::vector<Block> blocks_;
   std::vector<std::byte> zeros_;
   std::vector<void*> arenas_;        // by DeviceId; null for the host
+  std::vector<Block> perRun_;        // by DeviceId: arenas that are laid out for every run
   std::vector<uint64_t> places_;     // by place(): in the block of weights, or kNowhere
   std::vector<std::byte*> weights_;  // by DeviceId: one block
   struct Argument {

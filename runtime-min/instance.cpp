@@ -47,13 +47,15 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
   config.traceEvents = options.trace_events;
   if (options.memory != nullptr) config.memory = *options.memory;
   config.devices = devices;
-  const svod_memory memory = config.memory;
+  instance->memory_ = config.memory;
   SVOD_TRY(config.functions, hostEntries(instance->loaded_->program(), options));
   SVOD_TRY(config.loaded, loadKernels(*instance->loaded_, devices));
   SVOD_TRY(instance->run_, Run::create(*instance->loaded_, std::move(config)));
+  instance->units_ = ArenaUnits(instance->loaded_->plan());
   instance->pointers_.resize(instance->loaded_->plan().buffers.size(), nullptr);
-  SVOD_CHECK(instance->onDevices_.allocate(*instance->loaded_, std::move(devices), instance->pointers_));
-  SVOD_CHECK(instance->allocate(memory));
+  SVOD_CHECK(
+      instance->onDevices_.allocate(*instance->loaded_, std::move(devices), instance->units_, instance->pointers_));
+  SVOD_CHECK(instance->allocate());
   for (const State& state : instance->loaded_->plan().states) {
     const DeviceId planned = instance->loaded_->plan().buffers[state.buffer].device;
     const DeviceId home = instance->onDevices_.has(planned) ? planned : DeviceId();
@@ -63,7 +65,7 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
   instance->copies_ = findPortCopies(instance->loaded_->plan());
   for (PortCopy& copy : instance->copies_) copy.own = instance->pointers_[copy.buffer];
   instance->bound_.resize(instance->loaded_->plan().devices.size(), 0);
-  instance->fillStates(memory.allocate == nullptr);
+  instance->fillStates(instance->memory_.allocate == nullptr);
   return instance;
 }
 
@@ -75,7 +77,7 @@ Instance::~Instance() {
 }
 
 /// What lies on no device that was lent.
-Status Instance::allocate(const svod_memory& memory) {
+Status Instance::allocate() {
   const Plan& plan = loaded_->plan();
   sizes_.resize(plan.buffers.size(), 0);
   for (BufferId id = 0; id < plan.buffers.size(); id++) {
@@ -83,14 +85,14 @@ Status Instance::allocate(const svod_memory& memory) {
     if (plan.buffers[id].place == Place::Constant)
       pointers_[id] = const_cast<std::byte*>(loaded_->constant(plan.buffers[id].constant));
   }
-  return memory.separate != 0 ? allocateSeparately(memory) : allocateTogether(memory);
+  return memory_.separate != 0 ? allocateSeparately() : allocateTogether();
 }
 
-Status Instance::allocateTogether(const svod_memory& memory) {
+Status Instance::allocateTogether() {
   const Plan& plan = loaded_->plan();
   for (DeviceId id = 0; id < plan.devices.size(); id++) {
-    const uint64_t bytes = onDevices_.has(id) ? 0 : plan.devices[id].arenaBytes;
-    SVOD_TRY(MemoryBlock arena, MemoryBlock::allocate(memory, bytes, kPlanAlignment, "arena"));
+    const uint64_t bytes = onDevices_.has(id) || units_.has(id, MemorySpace::Device) ? 0 : plan.devices[id].arenaBytes;
+    SVOD_TRY(MemoryBlock arena, MemoryBlock::allocate(memory_, bytes, kPlanAlignment, "arena"));
     blocks_.push_back(std::move(arena));
   }
   uint64_t bytesOfStates = 0;
@@ -100,9 +102,10 @@ Status Instance::allocateTogether(const svod_memory& memory) {
     bytesOfStates += (sizes_[state.buffer] + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
   };
   for (const State& state : plan.states) placeState(state, nullptr);
-  SVOD_TRY(MemoryBlock states, MemoryBlock::allocate(memory, bytesOfStates, kPlanAlignment, "states"));
+  SVOD_TRY(MemoryBlock states, MemoryBlock::allocate(memory_, bytesOfStates, kPlanAlignment, "states"));
   for (BufferId id = 0; id < plan.buffers.size(); id++)
-    if (plan.buffers[id].place == Place::Arena && blocks_[plan.buffers[id].device].data() != nullptr)
+    if (plan.buffers[id].place == Place::Arena && !plan.buffers[id].run &&
+        blocks_[plan.buffers[id].device].data() != nullptr)
       pointers_[id] = blocks_[plan.buffers[id].device].data() + plan.buffers[id].offset;
   bytesOfStates = 0;
   for (const State& state : plan.states) placeState(state, states.data());
@@ -110,16 +113,66 @@ Status Instance::allocateTogether(const svod_memory& memory) {
   return {};
 }
 
-Status Instance::allocateSeparately(const svod_memory& memory) {
+Status Instance::allocateSeparately() {
   const Plan& plan = loaded_->plan();
+  blocks_.resize(plan.buffers.size());
   for (BufferId id = 0; id < plan.buffers.size(); id++) {
     const BufferDesc& buffer = plan.buffers[id];
-    if ((buffer.place != Place::State && buffer.place != Place::Arena) || onDevices_.has(buffer.device)) continue;
-    SVOD_TRY(MemoryBlock block,
-             MemoryBlock::allocate(memory, buffer.bytes, byteSize(buffer.dtype), buffer.name.c_str()));
-    pointers_[id] = block.data();
-    blocks_.push_back(std::move(block));
+    if ((buffer.place != Place::State && buffer.place != Place::Arena) || onDevices_.has(buffer.device) || buffer.run)
+      continue;
+    SVOD_TRY(blocks_[id], MemoryBlock::allocate(memory_, buffer.bytes, byteSize(buffer.dtype), buffer.name.c_str()));
+    pointers_[id] = blocks_[id].data();
   }
+  return {};
+}
+
+Status Instance::makeRoom(MemoryBlock& block, uint64_t bytes, uint64_t most, uint64_t alignment,
+                          const char* purpose) const {
+  if (bytes <= block.bytes()) return {};
+  block = MemoryBlock();
+  if (memory_.allocate == nullptr) {
+    Result<MemoryBlock> whole = MemoryBlock::allocate(memory_, most, alignment, purpose);
+    if (whole) return block = std::move(*whole), Status();
+  }
+  SVOD_TRY(block, MemoryBlock::allocate(memory_, bytes, alignment, purpose));
+  return {};
+}
+
+Status Instance::placeArenas() {
+  const Plan& plan = loaded_->plan();
+  const bool isTogether = memory_.separate == 0;
+  for (BufferId id = 0; id < plan.buffers.size(); id++) {
+    const BufferDesc& buffer = plan.buffers[id];
+    if (!buffer.run) continue;
+    const std::optional<uint64_t> bytes = bytesInRun(buffer, bindings_.values());
+    if (!bytes)
+      return fail(Diag::VariableBounds, says({"'", buffer.name, "' has no size, or one beyond its greatest"}),
+                  "choose other values for the variables");
+    sizes_[id] = *bytes;
+    if (isTogether || onDevices_.has(buffer.device)) continue;
+    SVOD_CHECK(makeRoom(blocks_[id], *bytes, *bytes, byteSize(buffer.dtype), buffer.name.c_str()));
+    pointers_[id] = blocks_[id].data();
+  }
+  units_.layOut(plan, sizes_);
+  for (DeviceId device = 0; device < plan.devices.size(); device++) {
+    if (!units_.has(device, MemorySpace::Device)) continue;
+    const uint64_t bytes = units_.bytesOf(device, MemorySpace::Device);
+    void* arena = nullptr;
+    if (onDevices_.has(device)) {
+      if (!onDevices_.fits(device, bytes)) SVOD_CHECK(run_->settle());
+      SVOD_TRY(arena, onDevices_.arena(device, bytes));
+    } else if (isTogether) {
+      SVOD_CHECK(makeRoom(blocks_[device], bytes, plan.devices[device].arenaBytes, kPlanAlignment, "arena"));
+      arena = blocks_[device].data();
+    } else {
+      continue;
+    }
+    for (BufferId id = 0; id < plan.buffers.size(); id++)
+      if (plan.buffers[id].run && plan.buffers[id].device == device)
+        pointers_[id] = static_cast<std::byte*>(arena) + units_.offsetOf(plan.buffers[id]);
+  }
+  for (PortCopy& copy : copies_)
+    if (plan.buffers[copy.buffer].run) copy.own = pointers_[copy.buffer];
   return {};
 }
 
@@ -131,10 +184,7 @@ Status Instance::probe(size_t index, void* data, uint64_t bytes) {
   const BufferId id = loaded_->intermediates()[index];
   placeCopies(true);
   prepared_ = UINT64_MAX;
-  const BufferDesc& buffer = loaded_->plan().buffers[id];
-  const bool isView = buffer.place == Place::View;
-  const auto* from = static_cast<const std::byte*>(pointers_[isView ? buffer.base : id]);
-  run_->probes().set(loaded_->plan(), id, isView ? from + buffer.offset : from, data, view.c.max_bytes);
+  run_->probes().set(loaded_->plan(), id, data, view.c.max_bytes);
   return {};
 }
 
@@ -270,6 +320,7 @@ Status Instance::prepareAnew() {
   SVOD_CHECK(bindings_.complete());
   if (prepared_ == bindings_.version()) return {};
   prepared_ = UINT64_MAX;
+  SVOD_CHECK(placeArenas());
   SVOD_CHECK(placeExternal());
   chooseHugePages();
   SVOD_CHECK(run_->prepare(bindings_.values(), pointers_, sizes_, onDevices_.arguments()));
@@ -304,13 +355,15 @@ Status Instance::waitEnqueued() {
   return run_->usesDevices() ? run_->settle() : Status();
 }
 
-/// In an arena much larger than what a run uses, whose rows lie far apart, a huge page would hold little.
+/// In an arena much larger than what a run uses, whose buffers lie far apart, a huge page would hold little.
 void Instance::chooseHugePages() {
   if (blocks_.empty() || !blocks_.front().isVast()) return;
   const std::vector<Variable>& variables = loaded_->plan().variables;
-  bool use = true;
+  const bool isPerRun = units_.has(0, MemorySpace::Device);
+  bool use = !isPerRun || MemoryBlock::isForHugePages(units_.bytesOf(0, MemorySpace::Device));
   for (size_t id = 0; id < variables.size(); id++)
-    if (variables[id].kind == VariableKind::Free) use = use && bindings_.values()[id] >= variables[id].max / 2;
+    if (!isPerRun && variables[id].kind == VariableKind::Free)
+      use = use && bindings_.values()[id] >= variables[id].max / 2;
   if (usesHugePages_ == use) return;
   blocks_.front().useHugePages(use);
   usesHugePages_ = use;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "plan/arena.h"
 #include "runtime-min/bindings.h"
 #include "runtime-min/device_memory.h"
 #include "runtime-min/loaded_plan.h"
@@ -59,9 +60,13 @@ class Instance {
  private:
   Instance(std::shared_ptr<const LoadedPlan> loaded, Pool* pool)
       : loaded_(std::move(loaded)), bindings_(*loaded_), pool_(pool), submission_(*this, pool) {}
-  Status allocate(const svod_memory& memory);
-  Status allocateTogether(const svod_memory& memory);
-  Status allocateSeparately(const svod_memory& memory);
+  Status allocate();
+  Status allocateTogether();
+  Status allocateSeparately();
+  /// Lays out the arenas that are laid out for every run.
+  Status placeArenas();
+  /// At least so many bytes; `most` where they come from the system and cost nothing until they are touched.
+  Status makeRoom(MemoryBlock& block, uint64_t bytes, uint64_t most, uint64_t alignment, const char* purpose) const;
   Status moveState(StateId id, DeviceId device, void* to);
   /// `isZero`: all memory of states is zero already.
   void fillStates(bool isZero);
@@ -82,8 +87,10 @@ class Instance {
   Submission submission_;
   std::unique_ptr<Run> run_;
   DeviceMemory onDevices_;
-  std::vector<MemoryBlock> blocks_;  // arenas, that of the host first, and states
-  std::vector<void*> pointers_;      // by BufferId
+  svod_memory memory_{};
+  std::vector<MemoryBlock> blocks_;  // arenas by DeviceId and states, or separate memory by BufferId
+  ArenaUnits units_;
+  std::vector<void*> pointers_;  // by BufferId
   struct StatePlace {
     void* own = nullptr;    // of the instance
     DeviceId home, device;  // where that is, and where the state is; 0: the host

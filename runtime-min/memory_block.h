@@ -41,14 +41,18 @@ class MemoryBlock {
     MemoryBlock block;
     if (bytes == 0) return block;
     block.source_ = source;
+    block.asked_ = bytes;
     if (source.allocate != nullptr ? block.ask(bytes, alignment, purpose) : block.map(bytes)) return block;
     return fail(Diag::DeviceFailure, says({"cannot reserve ", bytes, " bytes for ", purpose}),
                 "free some memory, or compile for smaller sizes: svodc compile --var NAME=MIN:MAX");
   }
 
   std::byte* data() const { return data_; }
+  uint64_t bytes() const { return asked_; }
   /// Whether it comes from the system and is so large that huge pages are worth it only where most of it is used.
   bool isVast() const { return mapping_ != nullptr && bytes_ > kVast; }
+  /// Whether a run that touches so many bytes from the first on is better off with them.
+  static bool isForHugePages(uint64_t bytes) { return bytes >= 2 * kHugePage; }
   /// Of vast memory, which starts without them. Only a hint.
   void useHugePages(bool use) const {
 #ifdef MADV_HUGEPAGE
@@ -65,6 +69,7 @@ class MemoryBlock {
     std::swap(mapping_, other.mapping_);
     std::swap(bytes_, other.bytes_);
     std::swap(data_, other.data_);
+    std::swap(asked_, other.asked_);
   }
 
   bool ask(uint64_t bytes, uint64_t alignment, const char* purpose) {
@@ -99,6 +104,7 @@ class MemoryBlock {
   void* mapping_ = nullptr;  // the system's
   size_t bytes_ = 0;         // to be given back
   std::byte* data_ = nullptr;
+  uint64_t asked_ = 0;
 };
 
 }  // namespace svod

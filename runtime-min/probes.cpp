@@ -28,12 +28,19 @@ bool isIntermediate(const Plan& plan, BufferId buffer) {
   return plan.buffers[baseOf(plan, buffer)].place == Place::Arena;
 }
 
-void Probes::set(const Plan& plan, BufferId buffer, const void* from, void* to, uint64_t bytes) {
+void Probes::set(const Plan& plan, BufferId buffer, void* to, uint64_t room) {
   std::erase_if(probes_, [&](const Probe& probe) { return probe.buffer == buffer; });
   if (to == nullptr) return;
-  Probe& probe = probes_.emplace_back(Probe{buffer, from, to, bytes, std::vector<uint8_t>(plan.steps.size()), 0});
+  Probe& probe = probes_.emplace_back(Probe{buffer, to, room, nullptr, 0, std::vector<uint8_t>(plan.steps.size()), 0});
   for (StepId step = 0; step < plan.steps.size(); step++)
     probe.isWrittenBy[step] = doesWrite(plan, plan.steps[step], baseOf(plan, buffer));
+}
+
+void Probes::place(std::span<void* const> pointers, std::span<const uint64_t> sizes) {
+  for (Probe& probe : probes_) {
+    probe.from = pointers[probe.buffer];
+    probe.bytes = std::min(probe.room, sizes[probe.buffer]);
+  }
 }
 
 void Probes::begin() {

@@ -2,6 +2,7 @@
 // written the buffer, before any other step can write over its place: so such runs go in plan order, on one thread.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "plan/plan.h"
@@ -13,8 +14,9 @@ bool isIntermediate(const Plan& plan, BufferId buffer);
 
 struct Probe {
   BufferId buffer = 0;
-  const void* from = nullptr;
   void* to = nullptr;
+  uint64_t room = 0;           // at `to`
+  const void* from = nullptr;  // where this run has it, as the next
   uint64_t bytes = 0;
   std::vector<uint8_t> isWrittenBy;  // by StepId
   uint64_t count = 0;                // copies in the last run
@@ -23,7 +25,9 @@ struct Probe {
 class Probes {
  public:
   /// A `to` of null ends the copies of that buffer. Allocates.
-  void set(const Plan& plan, BufferId buffer, const void* from, void* to, uint64_t bytes);
+  void set(const Plan& plan, BufferId buffer, void* to, uint64_t room);
+  /// Before a run: `pointers` and `sizes` by BufferId.
+  void place(std::span<void* const> pointers, std::span<const uint64_t> sizes);
   bool any() const { return !probes_.empty(); }
   void begin();
   std::vector<Probe>& all() { return probes_; }

@@ -123,6 +123,7 @@ Status Run::prepare(std::span<const int64_t> variables, std::span<void* const> p
     sizes_[slot] = sizes[program_.argBuffers[slot]];
   }
   for (const auto& [slot, pointer] : elsewhere) args_[slot] = pointer;
+  probes_.place(pointers, sizes);
   uint64_t total = 0;
   bool shared = false;
   for (StepId step = 0; step < program_.steps.size(); step++) {

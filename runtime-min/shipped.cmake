@@ -10,7 +10,7 @@ foreach(room support data plan runtime-min)
   list(APPEND shipped ${sources})
 endforeach()
 # Not what only a compiler does, such as writing plans: what it calls of the C++ library throws.
-list(FILTER shipped EXCLUDE REGEX "/lib/support/(decision|packed|source_text|suggest)|/lib/plan/(lifetimes|memory_|write_(directory|pack))")
+list(FILTER shipped EXCLUDE REGEX "/lib/support/(decision|packed|source_text|suggest)|/lib/plan/(lifetimes|memory_|run_places|write_(directory|pack))")
 list(FILTER shipped EXCLUDE REGEX "/lib/data/(atomic_|distinct|element_value|file_cache|inside_folder|npy|read_json|safetensors|temporary)")
 
 set(shipped_flags -fno-exceptions -fno-rtti -fno-unwind-tables -fno-asynchronous-unwind-tables)

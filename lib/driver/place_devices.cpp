@@ -9,7 +9,8 @@ namespace svod {
 
 namespace {
 
-/// Callers lend memory for the sizes of the run; everything else has room for the greatest ones.
+/// Callers lend memory for the sizes of the run, and arenas may be laid out for it; states and weights are as large as
+/// they ever are.
 /// A part of them may begin or end beyond these.
 Expr bytesOf(const Plan& plan, BufferId id) {
   const BufferDesc& desc = plan.buffers[id];
@@ -17,6 +18,7 @@ Expr bytesOf(const Plan& plan, BufferId id) {
     const Expr behind = bytesOf(plan, desc.base) - static_cast<int64_t>(desc.offset);
     return Expr::make(ExprOp::Min, static_cast<int64_t>(desc.bytes), Expr::make(ExprOp::Max, behind, 0));
   }
+  if (desc.run) return desc.run->bytes;
   for (const std::vector<Port>* ports : {&plan.inputs, &plan.outputs})
     for (const Port& port : *ports) {
       if (port.buffer != id) continue;
@@ -174,6 +176,7 @@ class Placer {
 
   void addStandIn(BufferId id, DeviceId device) {
     BufferDesc desc = plan_.buffers[id];
+    if (const Expr bytes = bytesOf(plan_, id); !bytes.constant()) desc.run = RunPlace{0, 0, bytes};
     desc.name += desc.name.empty() ? "" : "@" + plan_.devices[device].name;
     desc.place = Place::Arena;
     desc.offset = 0, desc.base = 0, desc.constant = 0, desc.device = device;

@@ -74,9 +74,16 @@ class PlanBuilder {
       place(port, d);
     }
     d.bytes = memoryBytes(d.dtype, static_cast<uint64_t>(b.maxElements));
+    if (d.place == Place::Arena && b.elements) placeForRuns(b.elements, d);
     // The plan does not need what no step reads.
     if (isWeight && !weights_.isRead(id)) d.place = Place::Arena, d.shape = {0}, d.bytes = 0;
     plan_.buffers.push_back(std::move(d));
+  }
+
+  /// Unless the size is known, or only inside a loop.
+  void placeForRuns(UOp elements, BufferDesc& d) {
+    const Result<Expr> count = variables_.expr(elements);
+    if (count && !count->constant()) d.run = RunPlace{0, 0, *count * static_cast<int64_t>(byteSize(d.dtype))};
   }
 
   void place(const ModelPort& port, BufferDesc& d) {

@@ -7,7 +7,8 @@
 namespace svod {
 
 void PlanVariables::add(const VarArg& variable) {
-  variables_.push_back({std::string(variable.name), variable.min, variable.max});
+  variables_.push_back(
+      {std::string(variable.name), variable.min, variable.max, VariableKind::Free, 0, variable.likely});
   names_.emplace_back(variable.name);
   taken_.emplace(variable.name);
 }

@@ -1,6 +1,7 @@
 // The functions that run the steps of a plan, in C.
 #include <algorithm>
 
+#include "embed/c_names.h"
 #include "embed/c_parts.h"
 #include "embed/sharing.h"
 
@@ -29,61 +30,13 @@ constexpr const char* kShared =
     "  task.kernel = kernel;\n  task.buffers = buffers;\n  task.values = values;\n  task.scratch = scratch;\n"
     "  threads->run(threads->user, tiles, svod_part, &task);\n}\n\n";
 
-bool mentions(const std::string& code, const std::string& name) {
-  const auto isPart = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  for (size_t at = code.find(name); at != code.npos; at = code.find(name, at + 1))
-    if ((at == 0 || !isPart(code[at - 1])) && !isPart(code[at + name.size()])) return true;
-  return false;
-}
-
-/// How the values and the memory of a plan read in C.
-class CNames {
- public:
-  CNames(const Plan& plan, const Interface& made) : made_(made), variables_(plan.variables.size()) {
-    for (VariableId id = 0; id < plan.variables.size(); id++) {
-      const Variable& v = plan.variables[id];
-      const Parameter* parameter = made.find(ParameterKind::Variable, id);
-      variables_[id] = v.kind == VariableKind::Fixed ? exprText(v.value, {})
-                       : parameter != nullptr        ? parameter->name
-                                                     : "svod_trip" + std::to_string(id);
-    }
-  }
-
-  std::string expr(const Expr& e) const { return exprText(e, variables_); }
-
-  /// A pointer to the bytes of a buffer.
-  std::string pointer(BufferId id) const {
-    const Location& at = made_.buffers[id];
-    std::string base;
-    switch (at.memory) {
-      case ParameterKind::Arena: base = "(unsigned char*)arena"; break;
-      case ParameterKind::States: base = "(unsigned char*)states"; break;
-      case ParameterKind::Weights: base = "(unsigned char*)(uintptr_t)" + weights(); break;
-      default: base = "(unsigned char*)(uintptr_t)" + made_.find(at.memory, at.id)->name; break;
-    }
-    return at.offset == 0 ? base : base + " + " + std::to_string(at.offset);
-  }
-  std::string weights() const { return made_.hasWeightsParameter() ? "weights" : "svod_weights"; }
-  std::string scratch() const {
-    return made_.scratchOffset == 0 ? "(unsigned char*)arena"
-                                    : "(unsigned char*)arena + " + std::to_string(made_.scratchOffset);
-  }
-  const std::string& variable(VariableId id) const { return variables_[id]; }
-
- private:
-  const Interface& made_;
-  std::vector<std::string> variables_;  // by id
-};
-
 class DriverText {
  public:
   DriverText(const Plan& plan, const Interface& made) : plan_(plan), made_(made), c_(plan, made) {}
 
   std::string text() {
     for (const PublicFunction& f : made_.functions) printFunction(f);
-    const std::string functions = std::move(text_);
+    const std::string functions = layoutFunctions(made_, c_) + text_;
     std::string head;
     if (sharesAny_) head += kShared;
     if (functions.find("memmove(") != functions.npos) head += kMemmove;
@@ -94,6 +47,9 @@ class DriverText {
   void line(const std::string& text) { text_ += std::string(2 * depth_, ' ') + text + "\n"; }
   void open(const std::string& text) { line(text), depth_++; }
   void close() { depth_--, line("}"); }
+  void lines(const std::vector<std::string>& all) {
+    for (const std::string& text : all) line(text);
+  }
 
   void printFunction(const PublicFunction& f) {
     text_ += (text_.empty() ? "" : "\n") + signatureOf(plan_, made_, f) + " {\n";
@@ -105,7 +61,8 @@ class DriverText {
       case FunctionKind::Reset: printReset(); break;
       case FunctionKind::Size:
         checkVariables("-1");
-        result = c_.expr(f.size);
+        if (f.ofUnits) lines(layoutCall(made_));
+        result = (f.ofUnits ? "svod_at[" + std::to_string(made_.unitCount()) + "] + " : "") + c_.expr(f.size);
         break;
     }
     const std::string body = text_.substr(begin) + result;
@@ -119,6 +76,7 @@ class DriverText {
     for (const Parameter& p : made_.parameters) checkGiven(p);
     checkVariables("SVOD_MODEL_BAD_VARIABLE");
     for (const Parameter& p : made_.parameters) checkElements(p);
+    lines(layoutCall(made_));
     printSteps();
     for (const Expectation& e : plan_.expectations) checkExpectation(e);
   }
@@ -219,7 +177,7 @@ class DriverText {
     if (launch.cases.empty()) return printLaunch(launch);
     std::string begin = "if (";
     for (const LaunchCase& one : launch.cases) {
-      open(begin + condition(one) + ") {");
+      open(begin + c_.condition(one) + ") {");
       printLaunch(one.launch);
       depth_--;
       begin = "} else if (";
@@ -227,15 +185,6 @@ class DriverText {
     open("} else {");
     printLaunch(launch);
     close();
-  }
-  std::string condition(const LaunchCase& one) const {
-    std::string text;
-    for (const SizeRange& range : one.when) {
-      const std::string size = c_.expr(range.size), least = exprText(range.min, {}), most = exprText(range.max, {});
-      if (!text.empty()) text += " && ";
-      text += range.min == range.max ? size + " == " + least : size + " >= " + least + " && " + size + " <= " + most;
-    }
-    return text;
   }
 
   void printLaunch(const Launch& launch) {

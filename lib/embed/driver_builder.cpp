@@ -152,7 +152,23 @@ llvm::Value* DriverBuilder::pointer(BufferId id) {
     case ParameterKind::Output: return at(outputs_[where.id], where.offset);
     case ParameterKind::States: return at(states_, where.offset);
     case ParameterKind::Weights: return at(weights_, where.offset);
-    default: return at(arena_, where.offset);
+    default: return at(where.unit == 0 ? arena_ : inArena(begins_[where.unit]), where.offset);
+  }
+}
+
+llvm::Value* DriverBuilder::inArena(llvm::Value* bytes) { return b_.CreateInBoundsGEP(b_.getInt8Ty(), arena_, bytes); }
+
+llvm::Value* DriverBuilder::scratch() {
+  return made_.units.empty() ? at(arena_, made_.scratchOffset) : inArena(endOfUnits());
+}
+
+void DriverBuilder::layOut() {
+  begins_ = {number(0)};
+  for (const UnitRoom& room : made_.units) {
+    while (begins_.size() <= room.end) begins_.push_back(begins_.back());
+    llvm::Value* bytes = b_.CreateAnd(b_.CreateAdd(expr(room.bytes), number(kPlanAlignment - 1)),
+                                      number(-static_cast<int64_t>(kPlanAlignment)));
+    begins_[room.end] = operation(ExprOp::Max, begins_[room.end], b_.CreateAdd(begins_[room.begin], bytes));
   }
 }
 

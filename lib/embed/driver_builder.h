@@ -48,6 +48,11 @@ class DriverBuilder {
     return offset == 0 ? base : b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset);
   }
   llvm::Value* pointer(BufferId id);
+  /// Finds where the units of the arena begin, for the values of the variables: to be called before pointer().
+  void layOut();
+  /// The beginning of the unit behind the last one.
+  llvm::Value* endOfUnits() { return begins_.back(); }
+  llvm::Value* scratch();
 
   void failIf(llvm::Value* condition, llvm::Value* result);
   void failIf(llvm::Value* condition, RunCode as) { failIf(condition, code(as)); }
@@ -72,9 +77,11 @@ class DriverBuilder {
   llvm::FunctionType *const kernelType_, *const partType_;
   llvm::StructType *const taskType_, *const threadsType_;
   std::vector<llvm::Value*> variables_, inputs_, outputs_;
+  std::vector<llvm::Value*> begins_;  // by unit, in bytes; one without units
   llvm::Value *arena_ = nullptr, *states_ = nullptr, *weights_ = nullptr, *threads_ = nullptr;
 
  private:
+  llvm::Value* inArena(llvm::Value* bytes);
   llvm::Value* operation(ExprOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* isInexact(llvm::Value* a, llvm::Value* b, bool above);
   llvm::Function* internal(const char* name, llvm::FunctionType* type);

@@ -125,8 +125,11 @@ class HeaderText {
   }
 
   std::string memory() {
-    std::string text =
-        "/* Bytes of the arena, at a multiple of 64 in memory; its contents mean nothing between runs. */\n";
+    std::string text = "/* Bytes of the arena, at a multiple of 64 in memory; its contents mean nothing between runs." +
+                       std::string(made_.units.empty() ? ""
+                                                       : " These are for\n   the greatest sizes; " + made_.prefix +
+                                                             "_arena_bytes tells what others need.") +
+                       " */\n";
     define(text, "ARENA_BYTES", numberText(made_.declaredArenaBytes()));
     text += "/* Bytes more for each thread besides the first. */\n";
     define(text, "THREAD_BYTES", numberText(made_.scratchBytes));

@@ -83,6 +83,8 @@ class SizeCheck {
     for (const Step& step : plan_.steps) SVOD_CHECK(checkStep(step));
     for (const Variant& variant : plan_.variants)
       for (const VariantLaunch& instead : variant.launches) SVOD_CHECK(checkLaunch(instead.launch));
+    for (const BufferDesc& buffer : plan_.buffers)
+      if (buffer.run) SVOD_CHECK(has(buffer.run->bytes));
     for (const EqualExprs& equal : plan_.equalSizes)
       for (const Expr* expr : {&equal.a, &equal.b}) SVOD_CHECK(has(*expr));
     return {};
@@ -120,11 +122,30 @@ class SizeCheck {
   std::span<const ExprRange> ranges_;
 };
 
+/// Fills Interface::units. Returns the first unit of each device.
+std::vector<uint32_t> placeUnits(const Plan& plan, Interface& made) {
+  std::vector<uint32_t> first(plan.devices.size(), 0);
+  if (!isLaidOutPerRun(plan)) return first;
+  for (DeviceId device = 0; device < plan.devices.size(); device++) {
+    first[device] = made.unitCount();
+    std::vector<UnitRoom> rooms;
+    for (const BufferDesc& buffer : plan.buffers)
+      if (buffer.run && buffer.device == device)
+        rooms.push_back({first[device] + buffer.run->begin, first[device] + buffer.run->end, buffer.run->bytes});
+    std::ranges::stable_sort(rooms, {}, &UnitRoom::end);
+    const auto fixed = static_cast<int64_t>(plan.devices[device].arenaBytes);
+    if (rooms.empty() && fixed > 0) rooms.push_back({first[device], first[device] + 1, fixed});
+    made.units.insert(made.units.end(), rooms.begin(), rooms.end());
+  }
+  return first;
+}
+
 /// Fills Interface::buffers and the sizes.
 void placeBuffers(const Plan& plan, Interface& made) {
+  const std::vector<uint32_t> firstUnit = placeUnits(plan, made);
   std::vector<uint64_t> deviceAt;
   for (const DeviceDesc& device : plan.devices) {
-    deviceAt.push_back(made.scratchOffset);
+    deviceAt.push_back(made.units.empty() ? made.scratchOffset : 0);
     made.scratchOffset += aligned(device.arenaBytes + device.sharedBytes);
   }
   const auto makeScratch = [&](const Launch& launch) {
@@ -143,7 +164,8 @@ void placeBuffers(const Plan& plan, Interface& made) {
   for (BufferId id = 0; id < plan.buffers.size(); id++) {
     const BufferDesc& buffer = plan.buffers[id];
     if (buffer.place == Place::Arena)
-      made.buffers[id] = {ParameterKind::Arena, 0, deviceAt[buffer.device] + buffer.offset};
+      made.buffers[id] = {ParameterKind::Arena, 0, deviceAt[buffer.device] + (buffer.run ? 0 : buffer.offset),
+                          firstUnit[buffer.device] + (buffer.run ? buffer.run->begin : 0)};
     // A constant without bytes has no place, and none is read.
     if (buffer.place == Place::Constant && plan.constants[buffer.constant].bytes > 0)
       made.buffers[id] = {ParameterKind::Weights, 0, plan.constants[buffer.constant].offset};
@@ -178,13 +200,14 @@ void nameParameters(const Plan& plan, Interface& made) {
 }
 
 void nameFunctions(const Plan& plan, Interface& made) {
-  const auto add = [&](FunctionKind kind, const std::string& name, const std::string& what = "",
-                       const Expr& size = {}) {
-    made.functions.push_back({kind, made.prefix + "_" + name, what, size});
+  const auto add = [&](FunctionKind kind, const std::string& name, const std::string& what = "", const Expr& size = {},
+                       bool ofUnits = false) {
+    made.functions.push_back({kind, made.prefix + "_" + name, what, size, ofUnits});
   };
   add(FunctionKind::Run, "run");
   if (made.stateBytes > 0) add(FunctionKind::Reset, "reset");
-  add(FunctionKind::Size, "arena_bytes", "Bytes of the arena", static_cast<int64_t>(made.declaredArenaBytes()));
+  const uint64_t arena = made.units.empty() ? made.declaredArenaBytes() : made.scratchBytes;
+  add(FunctionKind::Size, "arena_bytes", "Bytes of the arena", static_cast<int64_t>(arena), !made.units.empty());
   for (const Parameter& p : made.parameters) {
     if (p.kind != ParameterKind::Input && p.kind != ParameterKind::Output) continue;
     const std::optional<Expr> count = elementsOf(portOf(plan, p), made.ranges);

@@ -42,11 +42,18 @@ struct Parameter {
   std::string name;  // in C
 };
 
+/// Where units of an arena that is laid out for every run make room for a buffer (RunPlace in plan/plan.h).
+struct UnitRoom {
+  uint32_t begin = 0, end = 0;
+  Expr bytes;  // to be rounded up to kPlanAlignment
+};
+
 /// The memory that a buffer is part of.
 struct Location {
   ParameterKind memory = ParameterKind::Arena;
   uint32_t id = 0;  // of the port
   uint64_t offset = 0;
+  uint32_t unit = 0;  // of the arena, that the offset counts from
 };
 
 /// What a function that others see does.
@@ -58,9 +65,10 @@ enum class FunctionKind : uint8_t {
 
 struct PublicFunction {
   FunctionKind kind;
-  std::string name;  // "alike_run"
-  std::string what;  // of a size, for people
-  Expr size = {};    // over the plan's variables
+  std::string name;      // "alike_run"
+  std::string what;      // of a size, for people
+  Expr size = {};        // over the plan's variables
+  bool ofUnits = false;  // and besides all units of the arena
 };
 
 struct Interface {
@@ -72,10 +80,13 @@ struct Interface {
   std::vector<Location> buffers;  // by BufferId
   std::vector<ExprRange> ranges;  // by VariableId
   uint64_t stateBytes = 0;
-  uint64_t scratchOffset = 0;  // in the arena: what is behind it is for threads
+  /// All arenas of the plan as one row, by `end`; empty where the arena is the same in every run. Scratch is behind it.
+  std::vector<UnitRoom> units;
+  uint64_t scratchOffset = 0;  // in the arena, at the greatest sizes: what is behind it is for threads
   uint64_t scratchBytes = 0;   // of each thread
   uint64_t weightBytes = 0;
 
+  uint32_t unitCount() const { return units.empty() ? 0 : units.back().end; }
   uint64_t arenaBytes() const { return scratchOffset + scratchBytes; }
   /// As arrays are declared, which C wants to have an element.
   uint64_t declaredArenaBytes() const { return std::max<uint64_t>(arenaBytes(), kPlanAlignment); }

@@ -46,7 +46,7 @@ class DriverEmitter : DriverBuilder {
     switch (f.kind) {
       case FunctionKind::Run: function = plan_.variants.empty() ? emitRun(symbol) : emitChoice(symbol); break;
       case FunctionKind::Reset: function = emitReset(symbol); break;
-      case FunctionKind::Size: function = emitSize(symbol, f.size); break;
+      case FunctionKind::Size: function = emitSize(symbol, f); break;
     }
     llvm::GlobalAlias::create(f.name, function);
   }
@@ -85,6 +85,7 @@ class DriverEmitter : DriverBuilder {
     for (const Parameter& p : made_.parameters) checkGiven(p);
     checkVariables(code(RunCode::BadVariable));
     for (const Parameter& p : made_.parameters) checkElements(p);
+    layOut();
     emitSteps(0, static_cast<StepId>(plan_.steps.size()));
     for (const Expectation& e : plan_.expectations) checkExpectation(e);
     b_.CreateRet(code(RunCode::Ok));
@@ -184,12 +185,11 @@ class DriverEmitter : DriverBuilder {
     for (size_t i = 0; i < values.size(); i++)
       b_.CreateStore(values[i], b_.CreateConstInBoundsGEP1_64(i64_, valueRoom_, i));
     llvm::FunctionCallee function = module_.getOrInsertFunction(kernel.symbol, kernelType_);
-    llvm::Value* scratch = at(arena_, made_.scratchOffset);
     if (isWorthSharing(plan_, made_, launch))
       b_.CreateCall(shareFunction(),
-                    {function.getCallee(), bufferRoom_, valueRoom_, tiles, scratch, threads_, taskRoom_});
+                    {function.getCallee(), bufferRoom_, valueRoom_, tiles, scratch(), threads_, taskRoom_});
     else
-      b_.CreateCall(function, {bufferRoom_, valueRoom_, number(0), tiles, scratch});
+      b_.CreateCall(function, {bufferRoom_, valueRoom_, number(0), tiles, scratch()});
     if (after == nullptr) return;
     b_.CreateBr(after);
     b_.SetInsertPoint(after);
@@ -216,11 +216,13 @@ class DriverEmitter : DriverBuilder {
     return reset;
   }
 
-  llvm::Function* emitSize(const std::string& symbol, const Expr& value) {
+  llvm::Function* emitSize(const std::string& symbol, const PublicFunction& f) {
     llvm::Function* function = startFunction(symbol, parametersOf(made_, FunctionKind::Size), i64_);
     setFixed();
     checkVariables(number(-1));
-    b_.CreateRet(expr(value));
+    llvm::Value* value = expr(f.size);
+    if (f.ofUnits) layOut(), value = b_.CreateAdd(value, endOfUnits());
+    b_.CreateRet(value);
     return function;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "plan/arena.h"
 #include "plan/check_parts.h"
 #include "plan/hazards.h"
 #include "support/says.h"
@@ -87,11 +88,24 @@ Status checkVariables(const Plan& plan) {
   return {};
 }
 
+/// They have a value before the first step.
+Status checkVariablesIn(const Plan& plan, const Expr& size, const std::string& where, const std::string& what) {
+  for (const ExprNode& node : size.nodes())
+    if (node.op == ExprOp::Var && (static_cast<size_t>(node.value) >= plan.variables.size() ||
+                                   plan.variables[VariableId(node.value)].kind == VariableKind::Loop))
+      return bad(where, {what, " names variable ", node.value, ", which is that of a loop, or not there"});
+  return {};
+}
+
 Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string& where) {
   const bool isArena = buffer.place == Place::Arena;
   if ((isArena || buffer.place == Place::State) && buffer.device >= plan.devices.size())
     return bad(where, noSuch("device", buffer.device, plan.devices.size()));
-  if (isArena) {
+  if (isArena && buffer.run) {
+    if (buffer.run->begin >= buffer.run->end || buffer.run->end > 2 * plan.buffers.size())
+      return bad(where, {"units ", buffer.run->begin, " to ", buffer.run->end, " of an arena"});
+    SVOD_CHECK(checkVariablesIn(plan, buffer.run->bytes, where, "the size"));
+  } else if (isArena) {
     if (buffer.offset % kPlanAlignment != 0) return bad(where, "the arena offset is not a multiple of 64");
     const uint64_t arena = arenaBytes(plan.devices[buffer.device], buffer.space);
     if (buffer.offset > kMaxPlanBytes || buffer.offset + buffer.bytes > arena)
@@ -130,6 +144,25 @@ Status checkBuffers(const Plan& plan) {
   return {};
 }
 
+/// Arenas that are laid out for every run are so as a whole, and have room for the greatest sizes.
+Status checkRunPlaces(const Plan& plan) {
+  ArenaUnits units(plan);
+  std::vector<uint64_t> bytes;
+  for (BufferId i = 0; i < plan.buffers.size(); i++) {
+    const BufferDesc& buffer = plan.buffers[i];
+    bytes.push_back(buffer.bytes);
+    if (buffer.place == Place::Arena && !buffer.run && units.has(buffer.device, buffer.space))
+      return bad(at("buffers", i), "it has no place among the units of its arena");
+  }
+  units.layOut(plan, bytes);
+  for (DeviceId device = 0; device < plan.devices.size(); device++)
+    for (MemorySpace space : kMemorySpaces)
+      if (const uint64_t most = units.bytesOf(device, space), arena = arenaBytes(plan.devices[device], space);
+          most > arena)
+        return bad(at("devices", device), {"its buffers take ", most, " bytes, the arena has ", arena});
+  return {};
+}
+
 Status checkInPlace(const Plan& plan) {
   for (size_t i = 0; i < plan.memory.inPlace.size(); i++) {
     const InPlace& pair = plan.memory.inPlace[i];
@@ -139,7 +172,7 @@ Status checkInPlace(const Plan& plan) {
     if (!isArena(pair.source) || !isArena(pair.result) ||
         plan.buffers[pair.source].device != plan.buffers[pair.result].device ||
         plan.buffers[pair.source].space != plan.buffers[pair.result].space ||
-        plan.buffers[pair.source].offset != plan.buffers[pair.result].offset)
+        placeOf(plan.buffers[pair.source]).begin != placeOf(plan.buffers[pair.result]).begin)
       return bad(at("memory.inPlace", i),
                  {"buffers ", pair.source, " and ", pair.result, " are no two of the arena at one place"});
   }
@@ -178,15 +211,6 @@ Status checkOwner(const Plan& plan, BufferId id, Place place, const std::string&
   if (plan.buffers[id].place != place) return bad(where, {buffer, " has another place"});
   if (owned[id] != 0) return bad(where, {buffer, " has another owner"});
   owned[id] = 1;
-  return {};
-}
-
-/// They have a value before the first step.
-Status checkVariablesIn(const Plan& plan, const Expr& size, const std::string& where, const std::string& what) {
-  for (const ExprNode& node : size.nodes())
-    if (node.op == ExprOp::Var && (static_cast<size_t>(node.value) >= plan.variables.size() ||
-                                   plan.variables[VariableId(node.value)].kind == VariableKind::Loop))
-      return bad(where, {what, " names variable ", node.value, ", which is that of a loop, or not there"});
   return {};
 }
 
@@ -252,12 +276,14 @@ bool isPlainFileName(std::string_view name) {
 }
 
 Status check(const Plan& plan) {
-  if (plan.version != kPlanVersion) return bad("version", {plan.version, ", not ", kPlanVersion});
+  if (plan.version < kOldestPlanVersion || plan.version > kPlanVersion)
+    return bad("version", {plan.version, ", not ", kOldestPlanVersion, " to ", kPlanVersion});
   SVOD_CHECK(checkFiles(plan));
   SVOD_CHECK(checkDevices(plan));
   SVOD_CHECK(checkConstants(plan));
   SVOD_CHECK(checkVariables(plan));
   SVOD_CHECK(checkBuffers(plan));
+  SVOD_CHECK(checkRunPlaces(plan));
   SVOD_CHECK(checkInPlace(plan));
   SVOD_CHECK(checkKernels(plan));
   SVOD_CHECK(checkVariants(plan));

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 
 #include "plan/check_parts.h"
 #include "support/says.h"
@@ -12,10 +11,18 @@ constexpr size_t kMaxLoopDepth = 16;
 
 std::string counts(size_t buffers, size_t values) { return says({buffers, " buffers and ", values, " values"}); }
 
+/// Whether the first bytes of two buffers of one arena may be the same.
+bool isShared(const BufferDesc& a, uint64_t bytesOfA, const BufferDesc& b, uint64_t bytesOfB) {
+  const ArenaRange first = placeOf(a), second = placeOf(b);
+  return first.begin < (b.run ? second.end : b.offset + bytesOfB) &&
+         second.begin < (a.run ? first.end : a.offset + bytesOfA);
+}
+
 /// Checks the steps with the loops that enclose each of them.
 class StepChecker {
  public:
-  explicit StepChecker(const Plan& plan) : plan_(plan), nextOf_(plan.variants.size()) {}
+  explicit StepChecker(const Plan& plan)
+      : plan_(plan), loopVariables_(plan.variables.size()), nextOf_(plan.variants.size()) {}
 
   Status run() {
     const auto count = StepId(plan_.steps.size());
@@ -157,8 +164,7 @@ class StepChecker {
       const BufferDesc& other = plan_.buffers[source];
       const bool overlap = desc.place == Place::Arena && other.place == Place::Arena && source != result &&
                            desc.device == other.device && desc.space == other.space &&
-                           desc.offset < other.offset + kernel.args[i].bytes &&
-                           other.offset < desc.offset + kernel.args[written].bytes;
+                           isShared(desc, kernel.args[written].bytes, other, kernel.args[i].bytes);
       const std::vector<InPlace>& known = plan_.memory.inPlace;
       if (overlap && std::find(known.begin(), known.end(), InPlace{source, result}) == known.end())
         return bad(where_, {"'", desc.name, "' and '", other.name, "' share bytes"});
@@ -194,7 +200,7 @@ class StepChecker {
     const std::string variable = "'" + plan_.variables[loop.variable].name + "'";
     if (plan_.variables[loop.variable].kind != VariableKind::Loop)
       return bad(where_, {variable, " is no variable of a loop"});
-    if (!loopVariables_.insert(loop.variable).second) return bad(where_, {variable, " belongs to another loop"});
+    if (loopVariables_[loop.variable]++ != 0) return bad(where_, {variable, " belongs to another loop"});
     if (loop.condition) {
       SVOD_CHECK(buffer(*loop.condition, Mode::Read));
       SVOD_CHECK(onHost(*loop.condition));
@@ -209,7 +215,7 @@ class StepChecker {
   const Plan& plan_;
   std::string where_;
   std::vector<Enclosing> loops_;        // innermost last
-  std::set<VariableId> loopVariables_;  // of the loops seen so far
+  std::vector<uint8_t> loopVariables_;  // by VariableId: whether a loop seen so far has it
   std::vector<uint32_t> scopeOf_;       // per step, 0 or 1 + the innermost loop
   std::vector<size_t> nextOf_;          // by variant, its first launch for a later step
 };

@@ -81,6 +81,13 @@ void fields(V& visit, Constant& constant) {
 }
 
 template <class V>
+void fields(V& visit, RunPlace& place) {
+  visit("begin", place.begin);
+  visit("end", place.end);
+  visit("bytes", place.bytes);
+}
+
+template <class V>
 void fields(V& visit, BufferDesc& buffer) {
   visit("name", buffer.name);
   visit("dtype", buffer.dtype);
@@ -90,7 +97,9 @@ void fields(V& visit, BufferDesc& buffer) {
   if (buffer.place == Place::Arena || buffer.place == Place::State) visit("device", buffer.device);
   if (buffer.place == Place::Arena && buffer.device != 0) visit("space", buffer.space);
   if (buffer.place == Place::View) visit("base", buffer.base);
-  if (buffer.place == Place::Arena || buffer.place == Place::View) visit("offset", buffer.offset);
+  if (buffer.place == Place::Arena) visit.mayHave("run", buffer.run);
+  if (buffer.run) visit("run", *buffer.run);
+  if ((buffer.place == Place::Arena && !buffer.run) || buffer.place == Place::View) visit("offset", buffer.offset);
   if (buffer.place == Place::Constant) visit("constant", buffer.constant);
 }
 
@@ -101,6 +110,8 @@ void fields(V& visit, Variable& variable) {
   visit("max", variable.max);
   visit("kind", variable.kind);
   if (variable.kind == VariableKind::Fixed) visit("value", variable.value);
+  if (variable.kind == VariableKind::Free) visit.mayHave("likely", variable.likely);
+  if (variable.likely) visit("likely", *variable.likely);
 }
 
 template <class V>
@@ -290,10 +301,10 @@ void fields(V& visit, Plan& plan) {
   visit("memory", plan.memory);
   visit("constants", plan.constants);
   visit("variables", plan.variables);
-  visit("buffers", plan.buffers);
-  visit("kernels", plan.kernels);
   std::vector<std::string> names = variableNames(plan);
   visit.useNames(names);
+  visit("buffers", plan.buffers);
+  visit("kernels", plan.kernels);
   visit("steps", plan.steps);
   visit("variants", plan.variants);
   visit("inputs", plan.inputs);

@@ -1,7 +1,6 @@
 #include "plan/hazards.h"
 
 #include <algorithm>
-#include <map>
 
 #include "support/heap_sort.h"
 #include "support/says.h"
@@ -18,6 +17,8 @@ struct Piece {
   uint64_t begin = 0, end = 0;
   uint32_t writer = kNobody;
   std::vector<uint32_t> readers;
+  uint32_t tenant = 0;                // the last one; `readers` are its users
+  std::vector<uint32_t> before = {};  // users of the tenant before that
 };
 
 /// One storage as disjoint pieces, in the order of their bytes.
@@ -40,6 +41,16 @@ class History {
     }
     pieces_[first] = {begin, end, step, {}};
     pieces_.erase(at(first + 1), at(behind));
+  }
+
+  void use(const BufferAccess& access, uint32_t step, Pairs& pairs) {
+    for (size_t at = cut(access.begin, access.end); at < pieces_.size() && pieces_[at].begin < access.end; at++) {
+      Piece& piece = pieces_[at];
+      if (piece.tenant != access.tenant) piece.before.swap(piece.readers), piece.readers.clear();
+      piece.tenant = access.tenant;
+      for (uint32_t user : piece.before) order(user, step, pairs);
+      if (piece.readers.empty() || piece.readers.back() != step) piece.readers.push_back(step);
+    }
   }
 
  private:
@@ -91,8 +102,9 @@ uint32_t arenaOf(const Plan& plan, const BufferDesc& buffer) {
   return first + 2 * buffer.device + (buffer.space == MemorySpace::Shared ? 1 : 0);
 }
 
-/// The access through a buffer, or through the buffer its view looks into.
-BufferAccess accessTo(const Plan& plan, BufferId id, Mode mode, uint64_t bytes, StorageView view) {
+/// Adds the access through a buffer, or through the buffer its view looks into.
+void addAccess(const Plan& plan, BufferId id, Mode mode, uint64_t bytes, StorageView view,
+               std::vector<BufferAccess>& out) {
   const BufferDesc* buffer = &plan.buffers[id];
   uint64_t offset = 0;
   if (buffer->place == Place::View) {
@@ -100,16 +112,19 @@ BufferAccess accessTo(const Plan& plan, BufferId id, Mode mode, uint64_t bytes, 
     id = buffer->base;
     buffer = &plan.buffers[id];
   }
-  if (buffer->place == Place::Arena && view == StorageView::Placed)
-    return {arenaOf(plan, *buffer), buffer->offset + offset, buffer->offset + offset + bytes, mode};
-  return {1 + id, offset, offset + bytes, mode};
+  const bool isPlaced = buffer->place == Place::Arena && view == StorageView::Placed;
+  if (isPlaced && buffer->run)
+    out.push_back({arenaOf(plan, *buffer), buffer->run->begin, buffer->run->end, mode, 1 + id});
+  else if (isPlaced)
+    return out.push_back({arenaOf(plan, *buffer), buffer->offset + offset, buffer->offset + offset + bytes, mode});
+  out.push_back({1 + id, offset, offset + bytes, mode});
 }
 
 void collect(const Plan& plan, StepId step, StorageView view, std::vector<BufferAccess>& out) {
   auto add = [&](BufferId buffer, Mode mode, uint64_t bytes) {
     const BufferDesc& desc = plan.buffers[buffer];
     const Place place = desc.place == Place::View ? plan.buffers[desc.base].place : desc.place;
-    if (place != Place::Constant && bytes > 0) out.push_back(accessTo(plan, buffer, mode, bytes, view));
+    if (place != Place::Constant && bytes > 0) addAccess(plan, buffer, mode, bytes, view, out);
   };
   const auto& action = plan.steps[step].action;
   if (const auto* launch = std::get_if<Launch>(&action)) {
@@ -156,13 +171,20 @@ void orderCalls(const Plan& plan, Scope& scope) {
 }  // namespace
 
 Pairs hazardPairs(std::span<const std::vector<BufferAccess>> steps) {
-  std::map<uint32_t, History> histories;
+  uint32_t storages = 0;
+  for (const std::vector<BufferAccess>& step : steps)
+    for (const BufferAccess& access : step) storages = std::max(storages, access.storage + 1);
+  std::vector<History> histories(storages);
   Pairs pairs;
   for (uint32_t step = 0; step < steps.size(); step++) {
     for (const BufferAccess& access : steps[step])
-      if (reads(access.mode)) histories[access.storage].read(access.begin, access.end, step, pairs);
+      if (access.tenant != 0)
+        histories[access.storage].use(access, step, pairs);
+      else if (reads(access.mode))
+        histories[access.storage].read(access.begin, access.end, step, pairs);
     for (const BufferAccess& access : steps[step])
-      if (writes(access.mode)) histories[access.storage].write(access.begin, access.end, step, pairs);
+      if (access.tenant == 0 && writes(access.mode))
+        histories[access.storage].write(access.begin, access.end, step, pairs);
   }
   heapSort(pairs);
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());

@@ -15,6 +15,9 @@ struct BufferAccess {
   uint32_t storage = 0;
   uint64_t begin = 0, end = 0;
   Mode mode = Mode::Read;
+  /// Above 0: the range is that of units of an arena, and this the buffer in them (1 + its index). Users of one buffer
+  /// are ordered by their other accesses, and are all done before the next buffer there is touched.
+  uint32_t tenant = 0;
 };
 
 /// For steps in program order, the pairs (earlier, later) that must not change order. Implied pairs may be
@@ -26,8 +29,9 @@ std::vector<std::pair<uint32_t, uint32_t>> hazardPairs(std::span<const std::vect
 enum class StorageView : uint8_t { Placed, Separate };
 
 /// What the step of this index touches; a Loop touches what its body does. Constants are left out. A view
-/// counts as its base's bytes. Storage 0 is the host's arena, those of other devices have numbers above all buffers
-/// (Placed); others are 1 + the index of the buffer that owns the bytes.
+/// counts as its base's bytes. A buffer in units of an arena is touched as bytes of its own and as their tenant.
+/// Storage 0 is the host's arena, those of other devices have numbers above all buffers (Placed); others are 1 + the
+/// index of the buffer that owns the bytes.
 std::vector<BufferAccess> accessesOf(const Plan& plan, StepId step, StorageView view);
 
 /// The steps of one body (or of the whole plan) in order; a nested loop counts as one step.

@@ -57,9 +57,22 @@ struct MemoryOptions {
   std::vector<InPlace> inPlace;       // what may be done, not what must
 };
 
-/// Gives every Arena buffer of `plan` its offset in the arena of its device, sets the sizes of the arenas and the
+/// Gives every Arena buffer of `plan` its place in the arena of its device, sets the sizes of the arenas and the
 /// memory report, of all of them together, and makes the dependencies complete: true ones, hazards and reuse, without
-/// implied ones. Call once, with data dependencies or none set.
+/// implied ones. Call once, with data dependencies or none set. An arena with a buffer that has a RunPlace, of which
+/// only `bytes` is read, is laid out for every run: like the layout that is best for the least, the likely and the
+/// greatest sizes, whichever loses least at the others. Its report is that of the likely sizes.
 void planMemory(Plan& plan, const MemoryOptions& options);
+
+/// Of all variables, which arenas are laid out for: their own ones, or the least where none is known; 0 for those of
+/// loops.
+std::vector<int64_t> likelyValues(const Plan& plan);
+
+/// Where a buffer of an arena lies at some values of the variables, and how much of it is used.
+struct BufferSpan {
+  uint64_t offset = 0, bytes = 0;
+};
+/// By BufferId; other buffers have none.
+std::vector<BufferSpan> spansAt(const Plan& plan, std::span<const int64_t> values);
 
 }  // namespace svod

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "plan/memory_plan.h"
+#include "plan/run_places.h"
 
 namespace svod {
 
@@ -90,11 +91,24 @@ MemoryProblem problemOf(const Plan& plan, DeviceId device, MemorySpace space, co
   return problem;
 }
 
+void addReport(Plan& plan, const MemoryLayout& layout, std::span<const BufferId> placed) {
+  const MemoryReport& report = layout.report;
+  MemoryReport& all = plan.memory;
+  all.mode = report.mode;
+  all.peakBytes += report.peakBytes;
+  all.unplannedBytes += report.unplannedBytes;
+  all.lowerBoundBytes += report.lowerBoundBytes;
+  all.addedEdges += report.addedEdges;
+  for (const PlacePair& pair : layout.inPlace) all.inPlace.push_back({placed[pair.source], placed[pair.result]});
+}
+
 /// Lays out the arena of a device and adds it to the report.
 void planArena(Plan& plan, DeviceId device, MemorySpace space, const MemoryOptions& options) {
   std::vector<BufferId> placed;
-  const MemoryProblem problem = problemOf(plan, device, space, options, placed);
+  MemoryProblem problem = problemOf(plan, device, space, options, placed);
   if (space == MemorySpace::Shared && placed.empty()) return;
+  if (std::ranges::any_of(placed, [&](BufferId id) { return plan.buffers[id].run.has_value(); }))
+    return addReport(plan, planRuns(plan, device, space, problem, placed, options.mode), placed);
   const MemoryLayout layout = placeBuffers(problem, options.mode);
   uint64_t& arena = arenaBytes(plan.devices[device], space);
   arena = layout.report.peakBytes;
@@ -103,13 +117,7 @@ void planArena(Plan& plan, DeviceId device, MemorySpace space, const MemoryOptio
     buffer.offset = layout.offsets[i];
     arena = std::max(arena, buffer.offset + buffer.bytes);
   }
-  MemoryReport& all = plan.memory;
-  all.mode = layout.report.mode;
-  all.peakBytes += layout.report.peakBytes;
-  all.unplannedBytes += layout.report.unplannedBytes;
-  all.lowerBoundBytes += layout.report.lowerBoundBytes;
-  all.addedEdges += layout.report.addedEdges;
-  for (const PlacePair& pair : layout.inPlace) all.inPlace.push_back({placed[pair.source], placed[pair.result]});
+  addReport(plan, layout, placed);
 }
 
 }  // namespace

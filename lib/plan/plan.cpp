@@ -13,6 +13,12 @@ std::vector<std::string> variableNames(const Plan& plan) {
   return names;
 }
 
+bool isLaidOutPerRun(const Plan& plan) {
+  for (const BufferDesc& buffer : plan.buffers)
+    if (buffer.run) return true;
+  return false;
+}
+
 uint64_t arenaBytes(const Plan& plan) {
   uint64_t bytes = 0;
   for (const DeviceDesc& device : plan.devices) bytes += device.arenaBytes + device.sharedBytes;

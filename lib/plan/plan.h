@@ -18,9 +18,10 @@
 
 namespace svod {
 
-inline constexpr uint32_t kPlanVersion = 10;       // what we write
-inline constexpr uint32_t kOldestPlanVersion = 9;  // what the reader accepts, and all between; 9 has no cases
-inline constexpr uint64_t kPlanAlignment = 64;     // arena offsets, constants, states and scratch
+inline constexpr uint32_t kPlanVersion = 10;  // what we write
+inline constexpr uint32_t kOldestPlanVersion =
+    9;                                          // what the reader accepts, and all between; 9 has no cases, no RunPlace
+inline constexpr uint64_t kPlanAlignment = 64;  // arena offsets, constants, states and scratch
 
 using FileId = Id<struct FileDesc>;
 using DeviceId = Id<struct DeviceDesc>;
@@ -77,7 +78,7 @@ struct DeviceKind {
 struct DeviceDesc {
   std::string name;  // as the graph calls it; unique
   std::string kind = DeviceKind::Cpu;
-  uint64_t arenaBytes = 0;
+  uint64_t arenaBytes = 0;   // at the greatest sizes
   uint64_t sharedBytes = 0;  // of a second arena, which the host reads and writes as well; none of kind cpu
   bool operator==(const DeviceDesc&) const = default;
 };
@@ -105,17 +106,26 @@ enum class MemorySpace : uint8_t {
 };
 inline constexpr MemorySpace kMemorySpaces[] = {MemorySpace::Device, MemorySpace::Shared};
 
+/// A place in an arena that is laid out for the sizes of every run. Such an arena is a row of units, each as long as
+/// the buffers of that run need. Buffers that have no unit in common never share bytes, whatever the sizes are.
+struct RunPlace {
+  uint32_t begin = 0, end = 0;  // the units that it lies in, one at least; none before planMemory()
+  Expr bytes;                   // what a run touches, at most BufferDesc::bytes; over variables that no loop sets
+  bool operator==(const RunPlace&) const = default;
+};
+
 struct BufferDesc {
   std::string name;  // for people; need not be unique
   ElementType dtype = ElementType::F32;
   std::vector<uint64_t> shape;  // maximum, in elements; states are strided for it
   uint64_t bytes = 0;           // at least what the shape needs
   Place place = Place::Arena;
-  uint64_t offset = 0;                      // Arena, View
+  uint64_t offset = 0;                      // View, and Arena without `run`
   BufferId base = {};                       // View
   ConstantId constant = {};                 // Constant
   DeviceId device = {};                     // Arena, State; other places but Constant and View are on the host
   MemorySpace space = MemorySpace::Device;  // Arena of a device besides the host
+  std::optional<RunPlace> run = {};         // Arena, in place of `offset`; all buffers of an arena have one, or none
   bool operator==(const BufferDesc&) const = default;
 };
 
@@ -129,7 +139,8 @@ struct Variable {
   std::string name;
   int64_t min = 0, max = 0;  // both inclusive
   VariableKind kind = VariableKind::Free;
-  int64_t value = 0;  // Fixed
+  int64_t value = 0;                   // Fixed
+  std::optional<int64_t> likely = {};  // Free: what arenas are laid out for first; informative
   bool operator==(const Variable&) const = default;
 };
 
@@ -355,7 +366,18 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// Of the intermediate buffers of one instance, on all devices.
+/// What a buffer of an arena takes of it: units where it has a RunPlace, else bytes.
+struct ArenaRange {
+  uint64_t begin = 0, end = 0;
+};
+inline ArenaRange placeOf(const BufferDesc& buffer) {
+  if (buffer.run) return {buffer.run->begin, buffer.run->end};
+  return {buffer.offset, buffer.offset + buffer.bytes};
+}
+
+/// Whether an arena of the plan is laid out for the sizes of every run.
+bool isLaidOutPerRun(const Plan& plan);
+/// Of the intermediate buffers of one instance, on all devices, at the greatest sizes.
 uint64_t arenaBytes(const Plan& plan);
 /// The size of one arena of a device.
 inline uint64_t& arenaBytes(DeviceDesc& device, MemorySpace space) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "plan/memory_plan.h"
 #include "report/plan_text.h"
 #include "report/report.h"
 
@@ -41,11 +42,22 @@ uint64_t bytesIn(const Plan& plan, Place place) {
   return bytes;
 }
 
+/// Which sizes the arena is shown for, where it is another one in every run.
+std::string likelyText(const Plan& plan) {
+  const std::vector<int64_t> values = likelyValues(plan);
+  std::string text;
+  for (VariableId i = 0; i < plan.variables.size(); ++i)
+    if (plan.variables[i].kind == VariableKind::Free)
+      text += (text.empty() ? "" : ", ") + plan.variables[i].name + " = " + std::to_string(values[i]);
+  return text;
+}
+
 FactList summary(const Plan& plan) {
   const MemoryReport& m = plan.memory;
+  const bool isPerRun = isLaidOutPerRun(plan);
   return {{"mode", "mode", m.mode},
-          {"arenaBytes", "arena", bytesCell(arenaBytes(plan))},
-          {"peakBytes", "peak", bytesCell(m.peakBytes)},
+          {"arenaBytes", isPerRun ? "arena at the greatest sizes" : "arena", bytesCell(arenaBytes(plan))},
+          {"peakBytes", isPerRun ? "peak at " + likelyText(plan) : "peak", bytesCell(m.peakBytes)},
           {"lowerBoundBytes", "lower bound", bytesCell(m.lowerBoundBytes)},
           {"aboveBound", "above the bound", shareAbove(m.peakBytes, m.lowerBoundBytes)},
           {"unplannedBytes", "without reuse", bytesCell(m.unplannedBytes)},
@@ -83,6 +95,7 @@ Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes, Whic
                {"last", "last step", true}},
               {}};
   table.anchor = kBufferAnchor;
+  const std::vector<BufferSpan> spans = spansAt(plan, likelyValues(plan));
   std::map<BufferId, BufferId> over;
   for (const InPlace& pair : plan.memory.inPlace) over[pair.result] = pair.source;
   for (BufferId i = 0; i < plan.buffers.size(); ++i) {
@@ -98,8 +111,9 @@ Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes, Whic
     auto step = [](int64_t s) {
       return s < 0 ? Cell(s, "-") : Cell(s).to(std::string(kStepAnchor) + std::to_string(s));
     };
-    table.rows.push_back({i, b.name, typeText(b), bytesCell(b.bytes), place, placed ? Cell(b.offset) : Cell(0, "-"),
-                          overCell, step(lifetimes[i].first), step(lifetimes[i].last)});
+    table.rows.push_back({i, b.name, typeText(b), bytesCell(b.bytes), place,
+                          placed ? Cell(b.run ? spans[i].offset : b.offset) : Cell(0, "-"), overCell,
+                          step(lifetimes[i].first), step(lifetimes[i].last)});
   }
   return table;
 }
@@ -109,14 +123,17 @@ Chart arenaChart(const Plan& plan, DeviceId device, MemorySpace space, const std
   Chart chart{"The arena" + owner + (space == MemorySpace::Shared ? " that the host shares" : "") +
                   ": which buffer lies where, at which step",
               "step", "offset", static_cast<double>(plan.steps.size()),
-              static_cast<double>(arenaBytes(plan.devices[device], space))};
+              static_cast<double>(isLaidOutPerRun(plan) ? 0 : arenaBytes(plan.devices[device], space))};
+  const std::vector<BufferSpan> spans = spansAt(plan, likelyValues(plan));
   for (BufferId i = 0; i < plan.buffers.size(); ++i) {
     const BufferDesc& b = plan.buffers[i];
     if (b.place != Place::Arena || b.device != device || b.space != space || lifetimes[i].first < 0) continue;
-    const auto offset = static_cast<double>(b.offset), bytes = static_cast<double>(b.bytes);
+    const auto offset = static_cast<double>(spans[i].offset), bytes = static_cast<double>(spans[i].bytes);
     const auto first = static_cast<double>(lifetimes[i].first), last = static_cast<double>(lifetimes[i].last);
-    chart.boxes.push_back({bufferText(plan, i) + ", " + typeText(b) + ", " + bytesCell(b.bytes).text() + ", steps " +
-                               std::to_string(lifetimes[i].first) + " to " + std::to_string(lifetimes[i].last),
+    chart.height = std::max(chart.height, offset + bytes);
+    chart.boxes.push_back({bufferText(plan, i) + ", " + typeText(b) + ", " + bytesCell(spans[i].bytes).text() +
+                               ", steps " + std::to_string(lifetimes[i].first) + " to " +
+                               std::to_string(lifetimes[i].last),
                            b.name, first, last + 1, offset, offset + bytes, i % Chart::kOtherColor,
                            std::string(kBufferAnchor) + std::to_string(i)});
   }

@@ -29,6 +29,7 @@ struct ScheduleBuffer {
   std::string name;        // of the port or of the node that is stored here
   int viewOf = -1;         // another buffer whose bytes these are, which is no view itself, or -1
   int64_t viewOffset = 0;  // elements into viewOf
+  UOp elements = {};       // of a temporary: how many lie between its first one and its last one at the sizes of a run
 };
 
 /// A kernel AST in a graph of its own: sink(end(store(index(param), value), ranges..), ..).

@@ -1,5 +1,6 @@
 #include "schedule/storage_map.h"
 
+#include "ir/shape.h"
 #include "schedule/fuse_uses.h"
 #include "tensor/loops.h"
 #include "tensor/nodes.h"
@@ -11,6 +12,16 @@ namespace {
 
 /// Buffers that the graph declares: what is stored there keeps one layout, between runs of different sizes too.
 bool isInternal(PortKind kind) { return kind == PortKind::State || kind == PortKind::Temporary; }
+
+/// From the first element to the last one; at least one, so that there is an address.
+UOp spanOf(Graph& g, const Storage& storage) {
+  UOp span = g.index(1), stride = g.index(1);
+  for (size_t axis = storage.dims.size(); axis-- > 0;) {
+    span = addDims(g, span, mulDims(g, subDims(g, storage.node.shape()[axis], g.index(1)), stride));
+    stride = mulDims(g, stride, storage.dims[axis]);
+  }
+  return maxDims(g, span, g.index(1));
+}
 
 }  // namespace
 
@@ -57,6 +68,8 @@ void StorageMap::addValues(std::span<const UOp> nodes) {
     if (isStorage(n)) {
       auto slot = static_cast<int>(bufferBelow(n).argAs<SlotArg>().slot);
       set(n, portLayout(n, slot));
+      if (model_.ports[static_cast<size_t>(slot)].kind == PortKind::Temporary)
+        schedule_.buffers[static_cast<size_t>(slot)].elements = spanOf(*model_.graph, storage_.at(n.id()));
     } else if (isKept(n) && !storage_.contains(n.id()) && !isEmpty(n)) {
       set(n, temporary(n));
     }
@@ -73,7 +86,11 @@ int StorageMap::addTemporary(UOp node) {
   return static_cast<int>(schedule_.buffers.size()) - 1;
 }
 
-Storage StorageMap::temporary(UOp node) { return denseAt(node, addTemporary(node)); }
+Storage StorageMap::temporary(UOp node) {
+  Storage storage = denseAt(node, addTemporary(node));
+  schedule_.buffers.back().elements = spanOf(*model_.graph, storage);
+  return storage;
+}
 
 Storage StorageMap::denseAt(UOp node, int buffer) {
   return {node, buffer, std::vector<UOp>(node.shape().begin(), node.shape().end())};

@@ -198,11 +198,14 @@ output y = x * sin(cast(iota(size=300000), dtype=f32))
                            "output y = sum(a, axes=0)\noutput z = a * a\n")
         quiet = self.svodc("compile", graph, "-o", self.folder / "p")
         self.assertEqual(quiet.stderr, "")
-        loud = self.svodc("compile", graph, "-o", self.folder / "q", "--max-arena", "1M")
-        for words in ("warning: the arena takes 256", "'n' 65536", "more than 1", "--var n=1:256", "--max-arena"):
+        loud = self.svodc("compile", graph, "-o", self.folder / "q", "--max-arena", "100K")
+        for words in ("warning: the arena takes 256", "at the likely sizes, 'n' 64", "more than 100", "--max-arena"):
             self.assertIn(words, loud.stderr)
         self.assertEqual(contents(self.folder / "p"), contents(self.folder / "q"))
-        self.assertEqual(self.svodc("compile", graph, "-o", self.folder / "q", "--max-arena", "256M").stderr, "")
+        self.assertEqual(self.svodc("compile", graph, "-o", self.folder / "q", "--max-arena", "256K").stderr, "")
+        fixed = self.svodc("compile", graph, "-o", self.folder / "q", "--var", "n=65536", "--max-arena", "1M")
+        for words in ("warning: the arena takes 256 MiB, more than 1.00 MiB", "every run takes that much"):
+            self.assertIn(words, fixed.stderr)
         for wrong in ("3X", "many", "99999999T"):
             self.fails(2, "compile", graph, "-o", self.folder / "q", "--max-arena", wrong, says="no size of memory")
 

@@ -33,15 +33,14 @@ std::vector<DeviceTensorMap> fixedMaps(const KernelDesc& kernel) {
 }
 
 GridLaunch gridLaunch(const KernelDesc& kernel, const HostKernel& code, const std::array<int64_t, 3>& groups,
-                      std::span<void* const> buffers, const int64_t* values, std::span<const DeviceTensorMap> maps) {
+                      std::span<void* const> buffers, std::span<const uint64_t> bytes, const int64_t* values,
+                      std::span<const DeviceTensorMap> maps) {
   GridLaunch launch;
   launch.function = code.function();
   launch.groups = groups, launch.threads = kernel.grid->threads, launch.sharedBytes = kernel.grid->sharedBytes;
   launch.values.assign(values, values + kernel.values.size());
-  for (size_t i = 0; i < kernel.args.size(); ++i) {
-    const KernelArg& arg = kernel.args[i];
-    launch.buffers.push_back({buffers[i], arg.bytes, writes(arg.mode)});
-  }
+  for (size_t i = 0; i < kernel.args.size(); ++i)
+    launch.buffers.push_back({buffers[i], bytes[i], writes(kernel.args[i].mode)});
   for (const DeviceTensorMap& map : maps) launch.maps[map.desc->arg] = gridMap(map, buffers[map.desc->arg]);
   return launch;
 }
@@ -77,7 +76,8 @@ Result<const void*> GridDevice::load(const KernelDesc& kernel, const DeviceImage
 
 std::string GridDevice::run(const DeviceLaunch& launch, std::span<void* const> buffers) {
   const auto& loaded = *static_cast<const Loaded*>(launch.loaded);
-  const GridLaunch run = gridLaunch(loaded.desc, loaded.code, launch.groups, buffers, launch.values, launch.tensorMaps);
+  const GridLaunch run = gridLaunch(loaded.desc, loaded.code, launch.groups, buffers, roomOf(launch, loaded.desc.args),
+                                    launch.values, launch.tensorMaps);
   const std::vector<std::string> before = writtenOf(run);
   std::vector<std::string> first;
   for (EmulatedGrid& grid : grids_) {

@@ -42,8 +42,9 @@ class GridDevice final : public SeparateDevice {
 /// Tensor maps of a kernel whose sizes are constants.
 std::vector<DeviceTensorMap> fixedMaps(const KernelDesc& kernel);
 
-/// What a launch of the plan is to the grid. `values` are as many as the kernel has.
+/// What a launch of the plan is to the grid. `bytes` are those of its buffers, `values` as many as the kernel has.
 GridLaunch gridLaunch(const KernelDesc& kernel, const HostKernel& code, const std::array<int64_t, 3>& groups,
-                      std::span<void* const> buffers, const int64_t* values, std::span<const DeviceTensorMap> maps);
+                      std::span<void* const> buffers, std::span<const uint64_t> bytes, const int64_t* values,
+                      std::span<const DeviceTensorMap> maps);
 
 }  // namespace svod

@@ -48,13 +48,16 @@ inline std::string faultOf(const KernelDesc& kernel, const std::string& text, De
   if (!code) return toText(code.error());
   std::vector<std::vector<std::max_align_t>> memory;
   std::vector<void*> buffers;
-  for (const KernelArg& arg : kernel.args)
+  std::vector<uint64_t> bytes;
+  for (const KernelArg& arg : kernel.args) {
     buffers.push_back(memory.emplace_back(arg.bytes / sizeof(std::max_align_t) + 1).data());
+    bytes.push_back(arg.bytes);
+  }
   std::array<int64_t, 3> groups{};
   for (size_t i = 0; i < 3; ++i) groups[i] = *kernel.grid->groups[i].constant();
   EmulatedGrid grid({delay, 5});
   code->use(grid.calls());
-  return grid.run(gridLaunch(kernel, *code, groups, buffers, nullptr, fixedMaps(kernel)));
+  return grid.run(gridLaunch(kernel, *code, groups, buffers, bytes, nullptr, fixedMaps(kernel)));
 }
 
 /// A text without one of its statements, and which one that is.

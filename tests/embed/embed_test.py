@@ -65,6 +65,48 @@ int main(void) {
   return SIZED_Z_ELEMENTS == 1 ? 0 : 6;
 }
 """
+MOVES = """
+#include "moves.h"
+#include <stdlib.h>
+#include <string.h>
+static int run(int64_t n, int64_t m) {
+  const int64_t bytes = moves_arena_bytes(n, m);
+  unsigned char* arena = aligned_alloc(64, (size_t)bytes + 64);
+  float *x = malloc((size_t)(n * m) * 4), *y = malloc((size_t)m * 4), *z = malloc((size_t)n * 4);
+  if (bytes < 64 || bytes > MOVES_ARENA_BYTES || arena == 0) return 1;
+  memset(arena + bytes, 0xA5, 64);
+  for (int64_t i = 0; i < n * m; ++i) x[i] = (float)(i % 7);
+  if (moves_run(n, m, x, y, z, arena, 0) != SVOD_MODEL_OK) return 2;
+  for (int64_t i = 0; i < 64; ++i)
+    if (arena[bytes + i] != 0xA5) return 3;
+  for (int64_t j = 0; j < m; ++j) {
+    float sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += x[i * m + j] + 1;
+    if (y[j] != sum) return 4;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    float most = 0;
+    for (int64_t j = 0; j < m; ++j) most = x[i * m + j] + 1 > most ? x[i * m + j] + 1 : most;
+    if (z[i] != most) return 5;
+  }
+  free(arena), free(x), free(y), free(z);
+  return 0;
+}
+int main(void) {
+  const int64_t sizes[][2] = {{1, 1}, {3, 500}, {200, 1}, {17, 33}, {200, 500}};
+  for (int i = 0; i < 5; ++i)
+    if (run(sizes[i][0], sizes[i][1]) != 0) return 10 * i + run(sizes[i][0], sizes[i][1]);
+  return moves_arena_bytes(1, 1) < 1000 ? 0 : 99;
+}
+"""
+MOVES_GRAPH = """svod 1
+var n in [1, 200]
+var m in [1, 500]
+input x: f32[n, m]
+a = contiguous(x + 1)
+output y = sum(a, axes=0)
+output z = reduce_max(a, axes=1)
+"""
 CALLER = """#include "{header}"
 static _Alignas(64) unsigned char arena[MODEL_ARENA_BYTES];
 float {name}(float x);
@@ -168,6 +210,12 @@ class Embed(ToolTest):
             with self.subTest(kind):
                 graph = self.graph("svod 1\nvar n in [0, 9]\nvar m in [1, 5]\ninput x: f32[n, m, 4]\noutput y = x[::2] + 1\noutput z = sum(x)\n", "sized.svod")
                 self.codes(SIZED, Model(self, graph, "sized", emit=(kind, "header")))
+
+    def test_a_run_touches_no_more_of_the_arena_than_its_sizes_need(self):
+        for kind in ("c", "static-lib"):
+            for words in ([], ["--specialize", "n=1,17", "--specialize", "m=1,500"]):
+                with self.subTest(kind, words=words):
+                    self.codes(MOVES, Model(self, self.graph(MOVES_GRAPH, "moves.svod"), "moves", emit=(kind, "header"), words=words))
 
     def test_models_with_one_prefix_are_told_apart(self):
         """Each file calls the model of its own header, or the linker says that two have one name."""

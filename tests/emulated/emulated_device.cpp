@@ -40,12 +40,13 @@ Result<const void*> EmulatedDevice::load(const KernelDesc& kernel, const DeviceI
 
 std::string EmulatedDevice::run(const DeviceLaunch& launch, std::span<void* const> buffers) {
   const auto& loaded = *static_cast<const Loaded*>(launch.loaded);
+  const std::vector<uint64_t> bytes = roomOf(launch, loaded.desc.args);
   std::vector<HostTensor> tensors;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const KernelArg& arg = loaded.desc.args[i];
     const auto count = static_cast<int64_t>(arg.bytes / byteSize(arg.dtype));
     tensors.push_back(HostTensor::zeros(*dtypeFromText(nameOf(arg.dtype)), {count}));
-    if (arg.bytes > 0) std::memcpy(tensors.back().data.data(), buffers[i], arg.bytes);
+    if (bytes[i] > 0) std::memcpy(tensors.back().data.data(), buffers[i], bytes[i]);
   }
   VariableValues values;
   for (size_t i = 0; i < loaded.desc.values.size(); ++i) values[loaded.desc.values[i]] = launch.values[i];
@@ -54,8 +55,7 @@ std::string EmulatedDevice::run(const DeviceLaunch& launch, std::span<void* cons
   for (size_t axis = 0; axis < 3; ++axis) extents.threads[axis] = static_cast<int64_t>(loaded.desc.grid->threads[axis]);
   if (Status status = interpretLinear(loaded.kernel, tensors, values, extents); !status) return status.error()->message;
   for (size_t i = 0; i < buffers.size(); ++i)
-    if (const KernelArg& arg = loaded.desc.args[i]; writes(arg.mode) && arg.bytes > 0)
-      std::memcpy(buffers[i], tensors[i].data.data(), arg.bytes);
+    if (writes(loaded.desc.args[i].mode) && bytes[i] > 0) std::memcpy(buffers[i], tensors[i].data.data(), bytes[i]);
   return "";
 }
 

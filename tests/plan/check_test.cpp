@@ -44,7 +44,7 @@ TEST_CASE("check: files and paths") {
       {"files[1]: 'kernels.so' is listed twice", [](Plan& p) { p.files[1].path = "kernels.so"; }},
       {"files[0]: the SHA-256 is malformed", [](Plan& p) { p.files[0].sha256 = "abc"; }},
       {"files[0]: the size is too large", [](Plan& p) { p.files[0].bytes = UINT64_MAX; }},
-      {"version: 0, not " + std::to_string(kPlanVersion), [](Plan& p) { p.version = 0; }},
+      {"version: 0, not 9 to " + std::to_string(kPlanVersion), [](Plan& p) { p.version = 0; }},
   });
 }
 
@@ -272,6 +272,48 @@ TEST_CASE("check: only what is done in place shares bytes") {
          p.memory.inPlace.clear();
        }},
   });
+}
+
+TEST_CASE("check: an arena that is laid out for every run") {
+  const auto refusalOf = [](const std::function<void(Plan&)>& damage) {
+    return refusal([&](Plan& p) {
+      p = sampleRunPlan();
+      damage(p);
+    });
+  };
+  CHECK(refusalOf([](Plan&) {}) == "");
+  const std::vector<Damage> rows = {
+      {"buffers[2]: units 1 to 1 of an arena", [](Plan& p) { p.buffers[2].run->begin = 1; }},
+      {"buffers[7]: units 1 to 4294967295 of an arena", [](Plan& p) { p.buffers[7].run->end = UINT32_MAX; }},
+      {"buffers[2]: the size names variable 2, which is that of a loop, or not there",
+       [](Plan& p) { p.buffers[2].run->bytes = Expr::variable(2); }},
+      {"buffers[6]: it has no place among the units of its arena", [](Plan& p) { p.buffers[6].run.reset(); }},
+      {"devices[0]: its buffers take 128 bytes, the arena has 64", [](Plan& p) { p.devices[0].arenaBytes = 64; }},
+      {"memory.inPlace[0]: buffers 2 and 6 are no two of the arena at one place",
+       [](Plan& p) { p.buffers[6].run->begin = 1, p.buffers[6].run->end = 2; }},
+      {"steps[7]: 't2' and 't' share bytes",
+       [](Plan& p) {
+         p.steps.push_back({{1, 2, 3}, Launch{0, {2, 6}, {Expr(1)}, {}}});
+         p.memory.inPlace.clear();
+       }},
+      {"steps 0 and 7 touch the same bytes, but no dependency orders them",
+       [](Plan& p) {
+         p.buffers[6].run = RunPlace{0, 3, 4};
+         p.memory.inPlace.clear();
+         p.steps.push_back({{}, Launch{0, {0, 6}, {Expr(1)}, {}}});
+       }},
+      {"steps[0].cases[0]: argument 1 touches other bytes than that of the step",  // a place next to its own
+       [](Plan& p) {
+         p.buffers[6].run = RunPlace{3, 4, 4};
+         p.devices[0].arenaBytes = 192;
+         p.memory.inPlace.clear();
+         action<Launch>(p, 0).cases = {{{{Expr::variable(0), 1, 1}}, {0, {0, 6}, {Expr(1)}, {}}}};
+       }},
+  };
+  for (const Damage& row : rows) CHECK(refusalOf(row.damage) == row.message);
+  CHECK(refusalOf([](Plan& p) {
+          action<Launch>(p, 0).cases = {{{{Expr::variable(0), 1, 1}}, {0, {0, 2}, {Expr(1)}, {}}}};
+        }) == "");
 }
 
 TEST_CASE("check: inputs, outputs and states") {

@@ -83,6 +83,35 @@ TEST_CASE("hazards: random accesses give exactly the orders that conflicts need"
   }
 }
 
+TEST_CASE("hazards: tenants of units are ordered as wholes, and their own users are not") {
+  const auto use = [](uint32_t tenant, uint64_t begin, uint64_t end) {
+    return BufferAccess{0, begin, end, Mode::Read, tenant};
+  };
+  CHECK(pairsOf({{use(1, 0, 2)}, {use(1, 0, 2)}, {use(2, 1, 3)}}) == Pairs{{0, 2}, {1, 2}});
+  CHECK(pairsOf({{use(1, 0, 1)}, {use(2, 0, 1)}, {use(2, 0, 1)}}) == Pairs{{0, 1}, {0, 2}});
+  CHECK(pairsOf({{use(1, 0, 1)}, {use(2, 1, 2)}}).empty());
+  CHECK(pairsOf({{use(1, 0, 1), use(2, 0, 1)}}).empty());
+  std::mt19937 random(11);
+  for (int round = 0; round < 200; round++) {
+    std::vector<std::pair<uint64_t, uint64_t>> places(6);
+    for (auto& [begin, end] : places) begin = random() % 6, end = begin + 1 + random() % 4;
+    std::vector<std::vector<BufferAccess>> steps(20);
+    for (auto& step : steps)
+      for (uint32_t i = 0; i < 1 + random() % 2; i++) {
+        const uint32_t tenant = random() % places.size();
+        step.push_back(use(tenant + 1, places[tenant].first, places[tenant].second));
+      }
+    DepLists deps(steps.size());
+    for (auto [first, then] : pairsOf(steps)) deps[then].push_back(first);
+    const auto before = closure(deps);
+    for (uint32_t a = 0; a < steps.size(); a++)
+      for (uint32_t b = a + 1; b < steps.size(); b++)
+        for (const BufferAccess& x : steps[a])
+          for (const BufferAccess& y : steps[b])
+            if (x.tenant != y.tenant && x.begin < y.end && y.begin < x.end) CHECK(before[b][a]);
+  }
+}
+
 TEST_CASE("reachability agrees with a closure beyond one range of bits") {
   std::mt19937 random(3);
   DepLists deps(kAncestorRange + 500);

@@ -222,6 +222,110 @@ TEST_CASE("memory of a plan: buffers share bytes with those of their own device 
   CHECK(plan.memory.peakBytes == 4 * 64);
 }
 
+namespace {
+
+/// Random steps over buffers whose sizes follow two variables in different ways.
+Plan randomRunPlan(uint32_t seed) {
+  std::mt19937 random(seed);
+  Plan plan;
+  plan.files = {{"kernels.so", FileKind::Code, 1, std::string(64, 'a')}};
+  plan.variables = {{"n", 1, 64, VariableKind::Free, 0, 5}, {"m", 0, 100, VariableKind::Free, 0}};
+  const Expr n = Expr::variable(0), m = Expr::variable(1);
+  const uint32_t count = 3 + random() % 20;
+  for (uint32_t i = 0; i < count; i++) {
+    const Expr sizes[] = {n * 4, n * n * 4, m * 12, n * m * 4, 400, m * m + n};
+    const uint64_t most[] = {256, 16384, 1200, 25600, 400, 10064};
+    const size_t kind = random() % 6;
+    BufferDesc buffer{"t", ElementType::I8, {most[kind]}, most[kind], Place::Arena, 0, 0, 0};
+    if (kind != 4) buffer.run = RunPlace{0, 0, sizes[kind]};
+    plan.buffers.push_back(buffer);
+    if (i == 0) continue;
+    const uint32_t from = random() % 3 == 0 ? i - 1 : random() % i;
+    plan.steps.push_back({{}, Copy{BufferId(i), BufferId(from), 1}});
+  }
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("memory of a plan: what is laid out for every run is right at all sizes") {
+  for (uint32_t seed = 0; seed < 300; seed++) {
+    INFO(seed);
+    Plan plan = randomRunPlan(seed);
+    const MemoryMode mode = static_cast<MemoryMode>(seed % 3);
+    planMemory(plan, {mode, seed % 5 == 0 ? 0 : UINT64_MAX, {}});
+    const auto status = check(plan);
+    INFO((status ? "" : toText(status.error())));
+    REQUIRE(status);
+    DepLists deps;
+    for (const Step& step : plan.steps) deps.emplace_back(step.deps.begin(), step.deps.end());
+    for (const std::vector<int64_t>& values :
+         std::vector<std::vector<int64_t>>{{1, 0}, {5, 0}, {64, 100}, {7, 99}, {64, 1}}) {
+      const std::vector<BufferSpan> spans = spansAt(plan, values);
+      std::vector<std::vector<BufferAccess>> accesses;
+      for (const Step& step : plan.steps) {
+        const Copy& copy = std::get<Copy>(step.action);
+        std::vector<BufferAccess>& both = accesses.emplace_back();
+        const auto add = [&](BufferId id, Mode use) {
+          both.push_back({0, spans[id].offset, spans[id].offset + spans[id].bytes, use});
+        };
+        add(copy.src, Mode::Read), add(copy.dst, Mode::Write);
+        CHECK(spans[copy.dst].offset + spans[copy.dst].bytes <= plan.devices[0].arenaBytes);
+        CHECK(spans[copy.dst].offset % kPlanAlignment == 0);
+      }
+      auto pairs = hazardPairs(accesses);
+      CHECK(findUnordered(deps, pairs) == nullptr);
+    }
+  }
+}
+
+TEST_CASE("memory of a plan: what is empty at some sizes has units of its own, as at all others") {
+  Plan plan;
+  plan.files = {{"kernels.so", FileKind::Code, 1, std::string(64, 'a')}};
+  plan.variables = {{"m", 0, 7, VariableKind::Free, 0}};
+  for (uint32_t i = 0; i < 3; i++) {
+    plan.buffers.push_back({"t", ElementType::I8, {84}, 84, Place::Arena, 0, 0, 0});
+    plan.buffers.back().run = RunPlace{0, 0, Expr::variable(0) * 12};
+    if (i > 0) plan.steps.push_back({{}, Copy{BufferId(i), BufferId(i - 1), 1}});
+  }
+  planMemory(plan, {});
+  REQUIRE(check(plan));
+  for (uint32_t i = 1; i < plan.buffers.size(); i++) {
+    const ArenaRange from = placeOf(plan.buffers[BufferId(i - 1)]), to = placeOf(plan.buffers[BufferId(i)]);
+    CHECK((from.end <= to.begin || to.end <= from.begin));
+  }
+  CHECK(arenaBytes(plan) == 256);
+}
+
+TEST_CASE("memory of a plan: a run takes what the same plan with those sizes takes") {
+  Plan plan;
+  plan.files = {{"kernels.so", FileKind::Code, 1, std::string(64, 'a')}};
+  plan.variables = {{"b", 1, 512, VariableKind::Free, 0, 1}, {"s", 1, 512, VariableKind::Free, 0, 64}};
+  const Expr rows = Expr::variable(0) * Expr::variable(1);
+  for (uint32_t layer = 0; layer < 4; layer++)  // a block of a transformer: widths 768, three times that, scores, 3072
+    for (const Expr& size : {rows * 3072, rows * 9216, rows * Expr::variable(1) * 48, rows * 3072, rows * 12288}) {
+      const uint64_t most = static_cast<uint64_t>(*size.tryEvaluate(std::vector<int64_t>{512, 512}));
+      plan.buffers.push_back({"t", ElementType::I8, {most}, most, Place::Arena, 0, 0, 0});
+      plan.buffers.back().run = RunPlace{0, 0, size};
+    }
+  for (uint32_t i = 1; i < plan.buffers.size(); i++) plan.steps.push_back({{}, Copy{BufferId(i), BufferId(i - 1), 1}});
+  Plan free = plan;
+  planMemory(free, {});
+  REQUIRE(check(free));
+  for (const std::vector<int64_t>& values :
+       std::vector<std::vector<int64_t>>{{1, 64}, {1, 1}, {1, 7}, {1, 333}, {8, 64}, {512, 512}}) {
+    Plan fixed = plan;
+    for (BufferDesc& buffer : fixed.buffers) {
+      buffer.bytes = static_cast<uint64_t>(*buffer.run->bytes.tryEvaluate(values));
+      buffer.shape = {buffer.bytes}, buffer.run.reset();
+    }
+    planMemory(fixed, {});
+    uint64_t end = 0;
+    for (const BufferSpan& span : spansAt(free, values)) end = std::max(end, span.offset + span.bytes);
+    CHECK(static_cast<double>(end) <= 1.2 * static_cast<double>(arenaBytes(fixed)));
+  }
+}
+
 TEST_CASE("memory of a plan: what is expected stays to the end") {
   Plan plan;
   plan.files = {{"kernels.so", FileKind::Code, 1, std::string(64, 'a')}};

@@ -27,8 +27,8 @@ TEST_CASE("an id finds rows of its own list only") {
 }
 
 TEST_CASE("plan.json: what was written is read, byte for byte the same again") {
-  const Plan plan = std::array{samplePlan(), sampleGridPlan(), sampleVariantsPlan(), sampleArchPlan(),
-                               sampleCasesPlan()}[GENERATE(0u, 1u, 2u, 3u, 4u)];
+  const Plan plan = std::array{samplePlan(),     sampleGridPlan(),  sampleVariantsPlan(),
+                               sampleArchPlan(), sampleCasesPlan(), sampleRunPlan()}[GENERATE(0u, 1u, 2u, 3u, 4u, 5u)];
   REQUIRE(check(plan));
   const std::string text = toJson(plan);
   auto back = planFromJson(text, "plan.json");
@@ -69,6 +69,22 @@ TEST_CASE("plan.json: another version is named as such") {
   REQUIRE(!result);
   CHECK(result.error()->diag == Diag::PlanVersion);
   CHECK(result.error()->message.find("version 999") != std::string::npos);
+}
+
+TEST_CASE("plan.json: a place in units is that of an arena, in place of an offset") {
+  const std::string text = toJson(sampleRunPlan());
+  const auto message = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    REQUIRE(changed.find(from) != std::string::npos);
+    changed.replace(changed.find(from), from.size(), to);
+    auto result = planFromJson(withChecksum(changed), "plan.json");
+    REQUIRE(!result);
+    return result.error()->message;
+  };
+  const std::string place = R"("run": {"begin": 0, "end": 1, "bytes": "n*4"})";
+  CHECK_THAT(message(place, place + ", \"offset\": 64"), Catch::Contains("buffers[2]: it has a member"));
+  CHECK_THAT(message("\"place\": \"input\"", "\"place\": \"input\", " + place), Catch::Contains("buffers[0]: it has"));
+  CHECK_THAT(message("\"bytes\": \"n*4\"", "\"bytes\": \"k*4\""), Catch::Contains("buffers[2].run.bytes"));
 }
 
 TEST_CASE("plan.json: members are strict, and errors say where") {

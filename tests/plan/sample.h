@@ -55,6 +55,18 @@ inline Plan samplePlan() {
   return plan;
 }
 
+/// The same where the arena of the host is laid out for every run.
+inline Plan sampleRunPlan() {
+  Plan plan = samplePlan();
+  const Expr n = Expr::variable(0);
+  plan.variables[0].likely = 8;
+  for (const uint32_t id : {2, 6}) plan.buffers[BufferId(id)].run = RunPlace{0, 1, n * 4};
+  plan.buffers[7].run = RunPlace{1, 3, 32};
+  for (const uint32_t id : {2, 6, 7}) plan.buffers[BufferId(id)].offset = 0;
+  plan.devices[0].arenaBytes = 128;
+  return plan;
+}
+
 /// The same for two more processors: one has a kernel of its own for two steps, which reads other weights, in a file of
 /// its own; the other differs in nothing.
 inline Plan sampleVariantsPlan() {

@@ -45,6 +45,24 @@ TEST_CASE("the first case that holds at the sizes of a run is taken, for each ru
     CHECK(Fixture::resultAt(instance, n) == 10 + w);
 }
 
+TEST_CASE("cases find their buffers where the arena of a run has them") {
+  TempFolder folder;
+  PlanBuilder b;
+  const Expr n = Expr::variable(b.variable("n", 1, 64));
+  const BufferId x = b.input("x", 64, n), twice = b.arenaInUnits("twice", 64, n, 0, 1, 256),
+                 sum = b.arenaInUnits("sum", 64, n, 1, 2, 256), z = b.output("z", 64, n);
+  const BufferId one = b.constant("one", std::vector<float>(64, 1)), two = b.constant("two", std::vector<float>(64, 2));
+  b.launch("k_double", {x, twice}, {R, W}, {n});
+  b.launch("k_add", {twice, one, sum}, {R, R, W}, {n});
+  std::get<Launch>(b.plan.steps[1].action).cases = {{{{n, 1, 1}}, {1, {twice, two, sum}, {n}, {}}}};
+  b.launch("k_add", {twice, sum, z}, {R, R, W}, {n});
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  const InstanceHandle instance = makeInstance(plan);
+  for (const auto& [size, w] : std::vector<std::pair<size_t, float>>{{64, 1}, {1, 2}, {20, 1}, {1, 2}, {64, 1}})
+    CHECK(Fixture::resultAt(instance, size) == 40 + w);
+}
+
 TEST_CASE("a profile names the kernel of the case that ran") {
   Fixture f;
   f.b.plan.kernels.push_back(f.b.plan.kernels[0]);

@@ -126,6 +126,16 @@ struct PlanBuilder {
   BufferId arena(const std::string& name, uint64_t count, ElementType dtype = ElementType::F32) {
     return buffer(name, count, Place::Arena, dtype);
   }
+  /// One of `count` elements at most, in an arena that is laid out for every run: in these units, where a run uses
+  /// `elements`. To be called for all buffers of the device, which gets `bytes` more.
+  BufferId arenaInUnits(const std::string& name, uint64_t count, Expr elements, uint32_t begin, uint32_t end,
+                        uint64_t bytes) {
+    const BufferId id = arena(name, count);
+    plan.devices[device].arenaBytes += bytes - (plan.buffers[id].bytes + 63) / 64 * 64;
+    plan.buffers[id].offset = 0;
+    plan.buffers[id].run = RunPlace{begin, end, elements * static_cast<int64_t>(byteSize(plan.buffers[id].dtype))};
+    return id;
+  }
   BufferId constant(const std::string& name, std::vector<float> values) {
     const BufferId id = buffer(name, values.size(), Place::Constant);
     plan.buffers[id].constant = static_cast<ConstantId>(weights.size());

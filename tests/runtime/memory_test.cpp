@@ -104,6 +104,111 @@ TEST_CASE("an arena beyond all memory costs what the runs touch") {
   CHECK(residentBytes() < before + kLittle);
 }
 
+namespace {
+
+/// y = 8 * x, in four steps: the first and the third value lie in one unit, the second behind it. `most` elements.
+PlanHandle runPlan(const TempFolder& folder, uint64_t most) {
+  PlanBuilder b;
+  const Expr n = Expr::variable(b.variable("n", 0, static_cast<int64_t>(most)));
+  const uint64_t bytes = (most * 4 + 63) / 64 * 64;
+  const BufferId x = b.input("x", most, n), first = b.arenaInUnits("first", most, n, 0, 1, bytes),
+                 second = b.arenaInUnits("second", most, n, 1, 2, bytes),
+                 third = b.arenaInUnits("third", most, n, 0, 1, 0), y = b.output("y", most, n);
+  b.launch("k_double", {x, first}, {R, W}, {n});
+  b.launch("k_double", {first, second}, {R, W}, {n});
+  b.launch("k_double", {second, third}, {R, W}, {n});
+  b.step(Copy{y, third, n * 4});
+  b.write(folder / "p.plan");
+  return loadPlan(folder / "p.plan");
+}
+
+void runWith(const InstanceHandle& instance, size_t size, float value) {
+  const std::vector<float> data(size, value);
+  std::vector<float> result(size);
+  bindIn(instance, 0, data);
+  bindOut(instance, 0, result);
+  execute(instance);
+  CHECK(result == std::vector<float>(size, 8 * value));
+}
+
+}  // namespace
+
+TEST_CASE("an arena that is laid out for every run takes what the greatest run needed") {
+  TempFolder folder;
+  const PlanHandle plan = runPlan(folder, UINT64_C(1) << 40);
+  const bool separate = GENERATE(false, true);
+  Ledger ledger;
+  const svod_memory memory = ledger.memory(separate);
+  svod_instance_options options = {};
+  options.memory = &memory;
+  {
+    const InstanceHandle instance = makeInstance(plan, options);
+    CHECK(ledger.seen.count("arena") == 0);
+    const auto bytesOf = [&](const std::string& purpose) { return ledger.seen.at(purpose).bytes; };
+    const auto most = [&] { return separate ? bytesOf("first") + bytesOf("second") : bytesOf("arena"); };
+    for (const auto& [size, bytes] :
+         std::vector<std::pair<size_t, uint64_t>>{{16, 128}, {3, 128}, {0, 128}, {160, 1280}, {16, 1280}}) {
+      runWith(instance, size, 1.5f);
+      CHECK(most() == bytes);
+      CHECK(ledger.live.size() == (separate ? 3 : 1));
+    }
+  }
+  CHECK(ledger.live.empty());
+}
+
+TEST_CASE("memory of the system for an arena that is laid out for every run is what is touched") {
+  TempFolder folder;
+  const PlanHandle plan = runPlan(folder, UINT64_C(1) << 38);
+  const size_t before = residentBytes();
+  const InstanceHandle instance = makeInstance(plan);
+  for (const size_t size : {16, 1000, 0, 16}) runWith(instance, size, 0.5f);
+  runWith(instance, 1 << 20, 2.0f);
+  constexpr size_t kLittle = 24 << 20;  // 8 MiB of the arena, as much outside, and what sanitizers keep
+  CHECK(residentBytes() < before + kLittle);
+}
+
+TEST_CASE("a value in an arena that moves is looked into where it is") {
+  TempFolder folder;
+  const PlanHandle plan = runPlan(folder, 100);
+  const InstanceHandle instance = makeInstance(plan);
+  std::vector<float> seen(100, -1.0f);
+  svod_error error = {};
+  const size_t second = svod_plan_find(plan.get(), SVOD_INTERMEDIATE, "second");
+  REQUIRE(svod_probe(instance.get(), second, seen.data(), seen.size() * 4, &error) == 0);
+  for (const size_t size : {3, 40, 1}) {
+    std::fill(seen.begin(), seen.end(), -1.0f);
+    runWith(instance, size, 1.0f);
+    for (size_t i = 0; i < seen.size(); i++) CHECK(seen[i] == (i < size ? 4.0f : -1.0f));
+  }
+}
+
+TEST_CASE("a size that is none, or beyond its greatest, ends the run before its first step") {
+  TempFolder folder;
+  PlanBuilder b;
+  const VariableId n = b.variable("n", 0, 100);
+  const Expr size = Expr::variable(n) * Expr::variable(n) - 16;
+  const BufferId x = b.input("x", 1, 1), t = b.arenaInUnits("t", 16, size, 0, 1, 64), y = b.output("y", 1, 1);
+  b.launch("k_double", {x, t}, {R, W}, {1});
+  b.step(Copy{y, t, 4});
+  b.write(folder / "p.plan");
+  const PlanHandle plan = loadPlan(folder / "p.plan");
+  const InstanceHandle instance = makeInstance(plan);
+  const std::vector<float> data = {1};
+  std::vector<float> result(1);
+  bindIn(instance, 0, data);
+  bindOut(instance, 0, result);
+  svod_error error = {};
+  for (const int64_t value : {3, 6}) {
+    REQUIRE(svod_set_variable(instance.get(), 0, value, &error) == 0);
+    const svod_error refused = executeError(instance);
+    CHECK(std::string(refused.code) == "variable-bounds");
+    CHECK_THAT(std::string(refused.message), Catch::Contains("'t'"));
+  }
+  REQUIRE(svod_set_variable(instance.get(), 0, 5, &error) == 0);
+  execute(instance);
+  CHECK(result[0] == 2);
+}
+
 TEST_CASE("an instance takes its memory from the application and gives it back") {
   TempFolder folder;
   PlanHandle plan = samplePlan(folder);

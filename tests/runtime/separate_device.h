@@ -3,6 +3,7 @@
 #pragma once
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -121,6 +122,23 @@ class SeparateDevice : public Device {
     failure_.reset();
   }
   bool isLost() const override { return isLost_; }
+
+ protected:
+  /// How much each buffer of a launch has of what the plan says: no more than up to the next one, or to the end of the
+  /// memory that was asked for. An arena that is laid out for the run has less than at the greatest sizes.
+  std::vector<uint64_t> roomOf(const DeviceLaunch& launch, std::span<const KernelArg> args) {
+    const std::lock_guard lock(mutex_);
+    std::vector<uint64_t> room;
+    for (size_t i = 0; i < args.size(); i++) {
+      char* const address = static_cast<char*>(launch.buffers[i]);
+      const Space& space = std::prev(spaces_.upper_bound(address))->second;
+      char* end = std::min(address + args[i].bytes, space.address + space.bytes);
+      for (size_t k = 0; k < args.size(); k++)
+        if (char* const next = static_cast<char*>(launch.buffers[k]); next > address) end = std::min(end, next);
+      room.push_back(static_cast<uint64_t>(end - address));
+    }
+    return room;
+  }
 
  private:
   struct Space {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "plan/check.h"
+#include "plan/memory_plan.h"
 #include "report/document.h"
 #include "support/text.h"
 
@@ -50,18 +51,26 @@ Result<std::optional<Error>> arenaWarning(const Plan& plan, const std::string& m
   if (!maxArena.empty()) {
     SVOD_TRY(limit, parseBytes(maxArena));
   }
-  if (arenaBytes(plan) <= limit) return std::optional<Error>();
+  const bool isPossible = arenaBytes(plan) <= kMaxPlanBytes, isPerRun = isLaidOutPerRun(plan) && isPossible;
+  const uint64_t bytes = isPerRun ? plan.memory.peakBytes : arenaBytes(plan);
+  if (bytes <= limit) return std::optional<Error>();
   std::vector<Variable> free;
-  for (const Variable& v : plan.variables)
-    if (v.kind == VariableKind::Free && v.min < v.max) free.push_back(v);
   std::string sizes;
-  for (const Variable& v : free) sizes += (sizes.empty() ? "" : ", ") + ("'" + v.name + "' " + std::to_string(v.max));
-  const bool isPossible = arenaBytes(plan) <= kMaxPlanBytes;
-  const std::string needs = "the arena takes " + bytesCell(arenaBytes(plan)).text();
+  const std::vector<int64_t> likely = likelyValues(plan);
+  for (VariableId i = 0; i < plan.variables.size(); i++) {
+    const Variable& v = plan.variables[i];
+    if (v.kind != VariableKind::Free || v.min >= v.max) continue;
+    free.push_back(v);
+    sizes += (sizes.empty() ? "'" : ", '") + v.name + "' " + std::to_string(isPerRun ? likely[i] : v.max);
+  }
+  const std::string needs = "the arena takes " + bytesCell(bytes).text();
   const std::string beyond = isPossible ? ", more than " + bytesCell(limit).text() : ", more than a plan may ask for";
-  const std::string bounds = tighterBounds(free, static_cast<double>(limit) / static_cast<double>(arenaBytes(plan)));
   Error large(Diag::TooLarge, needs + beyond, "every run takes that much; --max-arena moves the limit");
-  if (!free.empty()) {
+  if (isPerRun) {
+    large->message = needs + " at the likely sizes, " + sizes + beyond;
+    large->help = "runs of such sizes may fail; --max-arena moves the limit";
+  } else if (!free.empty()) {
+    const std::string bounds = tighterBounds(free, static_cast<double>(limit) / static_cast<double>(bytes));
     large->message = needs + " at the greatest sizes, " + sizes + beyond;
     large->help = (isPossible ? "runs of such sizes may fail; " : "") + ("tighter bounds make it smaller:" + bounds) +
                   (isPossible ? "; --max-arena moves the limit" : "");

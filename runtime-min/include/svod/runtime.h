@@ -115,7 +115,7 @@ SVOD_API void svod_plan_free(svod_plan* plan);
 typedef struct svod_plan_info {
   const char *name, *triple, *cpu, *numerics, *compiler;
   size_t inputs, outputs, states, variables, kernels, steps;
-  uint64_t arena_bytes;    /* intermediate buffers of one instance */
+  uint64_t arena_bytes;    /* intermediate buffers of one instance, at the greatest sizes */
   uint64_t state_bytes;    /* states of one instance */
   uint64_t scratch_bytes;  /* per thread of an instance's pool */
   uint64_t constant_bytes; /* weights, mapped once per plan */
@@ -215,11 +215,12 @@ typedef struct svod_host_entry {
   void* user;
 } svod_host_entry;
 
-/* Where instances get their memory, in place of the system. Called while an instance is created and freed, on
- * the thread that does so. */
+/* Where instances get their memory, in place of the system. Called while an instance is created and freed, and before
+ * the first step of a run whose sizes need a larger arena than those before (which is released first), on the thread
+ * that does so. */
 typedef struct svod_memory {
-  /* `bytes`, at least 1, aligned to `alignment`, a power of two; any contents. NULL makes creating the instance
-   * fail. `purpose` is for people: "arena", "states", "scratch", or with `separate` the name of the buffer. */
+  /* `bytes`, at least 1, aligned to `alignment`, a power of two; any contents. NULL makes creating the instance, or
+   * the run, fail. `purpose` is for people: "arena", "states", "scratch", or with `separate` the name of the buffer. */
   void* (*allocate)(void* user, uint64_t bytes, uint64_t alignment, const char* purpose);
   void (*release)(void* user, void* data, uint64_t bytes);
   void* user;
@@ -402,8 +403,9 @@ SVOD_API int svod_poll(const svod_instance* instance);
  * ------------------------------------------------------------------------------------------- */
 
 /* Copies an intermediate to `data` whenever a step of a run has written it, so that the last copy counts; until another
- * call, where NULL ends it. Its elements lie one after the other, and `bytes` is at least its max_bytes. For
- * debugging: such runs go in plan order on one thread. Allocates; the run does not. */
+ * call, where NULL ends it. Its elements lie one after the other, and `bytes` is at least its max_bytes; what the run
+ * has no bytes for stays as it is. For debugging: such runs go in plan order on one thread. Allocates; the run does
+ * not. */
 SVOD_API int svod_probe(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error);
 /* The copies in the last run: 0 where none of its steps did anything, as in a loop without trips. */
 SVOD_API uint64_t svod_probe_count(const svod_instance* instance, size_t index);
