@@ -1,4 +1,4 @@
-// The part of a ring that bulk copies fill (an internal header of the room).
+// TMA stages: the part of a software pipeline that bulk copies fill (an internal header of the room).
 #pragma once
 #include <vector>
 

@@ -1,4 +1,4 @@
-// An address as a base and a constant (an internal header of the room).
+// Constant offsets: an address as a base and a constant (an internal header of the room).
 #pragma once
 #include "ir/graph.h"
 

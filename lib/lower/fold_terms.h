@@ -1,4 +1,4 @@
-// The body of a reduction loop: the term of each step, and the accumulator that takes it.
+// Reduction loop bodies: the term of each step, and the accumulator that takes it.
 #pragma once
 #include <span>
 

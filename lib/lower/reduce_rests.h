@@ -1,4 +1,4 @@
-// What is left of a sum of a number of terms that only a run knows, behind its last whole step.
+// Remainder loops of reductions: the terms behind the last whole step, where only a run knows how many there are.
 #pragma once
 #include "ir/graph.h"
 

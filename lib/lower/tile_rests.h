@@ -1,4 +1,4 @@
-// What is left of an axis whose size only a run knows, behind its last whole tile.
+// Remainder tiles: what is left of an axis behind its last whole tile, where only a run knows its size.
 #pragma once
 #include "ir/graph.h"
 

@@ -1,4 +1,4 @@
-// Work in a child process: what it does to memory, time and itself costs nobody else anything.
+// Process isolation: work in a child process costs nobody else memory, time or a crash.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,4 @@
-// Candidates that were compiled ahead, in a folder that other machines see.
+// A store of candidates that were compiled ahead, in a folder that other machines see.
 #pragma once
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-// Measure on the processor that this runs on.
+// Measurement on the processor that this runs on.
 #pragma once
 #include <chrono>
 #include <map>

@@ -1,4 +1,4 @@
-// In the process that runs candidates: their memory, and their code ready to be called.
+// Loaded candidates, in the process that runs them: their memory, and their code ready to be called.
 #pragma once
 #include <deque>
 #include <map>

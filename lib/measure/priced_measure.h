@@ -1,4 +1,5 @@
-// Measure by the cost model: candidates are lowered, and nothing runs. For machines that do not have the device.
+// Measurement replaced by the cost model: candidates are lowered, and nothing runs. For machines that do not have the
+// device.
 #pragma once
 #include <chrono>
 #include <map>

@@ -1,4 +1,4 @@
-// What candidates compute with, and whether they compute the same.
+// Random test data for candidates, and the comparison of what they compute.
 #pragma once
 #include <cstddef>
 #include <optional>

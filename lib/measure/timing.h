@@ -1,4 +1,4 @@
-// How long candidates take, and whether one is faster than another.
+// Timing statistics: how long candidates take, and whether one is faster than another.
 #pragma once
 #include <memory>
 #include <span>

@@ -1,4 +1,4 @@
-// What a search asks of a machine. Whatever happens to a candidate there is an answer, never an error.
+// Measurement, as a search asks a machine for it. Whatever happens to a candidate there is an answer, never an error.
 #pragma once
 #include <optional>
 #include <span>

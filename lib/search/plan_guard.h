@@ -1,4 +1,4 @@
-// Winners of kernels with which the whole plan is slower, though each of them is faster.
+// Whole-plan regressions: winners of kernels with which the plan is slower, though each of them is faster.
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -1,4 +1,5 @@
-// The search for decisions about a graph. Depends on its arguments and on what PlanMeasure and the known records say.
+// Graph-level search: decisions about a graph. Depends on its arguments and on what PlanMeasure and the known records
+// say.
 #pragma once
 #include <functional>
 #include <map>

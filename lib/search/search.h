@@ -1,4 +1,4 @@
-// The search for the opts of one kernel. Depends on its arguments and on what Measure and the known records say.
+// Schedule search: the opts of one kernel. Depends on its arguments and on what Measure and the known records say.
 #pragma once
 #include <functional>
 #include <map>

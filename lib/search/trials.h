@@ -1,4 +1,4 @@
-// What became of the lists that a search tried, and what that says of others.
+// The history of a search: what became of the lists that it tried, and what that says of others.
 #pragma once
 #include <functional>
 #include <map>

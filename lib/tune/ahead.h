@@ -1,4 +1,4 @@
-// Candidates compiled where nothing can be measured, for machines that measure them later.
+// Ahead-of-time candidates: compiled where nothing can be measured, for machines that measure later.
 #pragma once
 #include <string>
 #include <vector>

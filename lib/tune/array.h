@@ -1,4 +1,4 @@
-// Which part of a job array this process is.
+// Job arrays of cluster schedulers: which part of one this process is.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -1,4 +1,4 @@
-// Time for tuning: how it is written, and which kernel has how much of it.
+// Time budgets: how one is written, and which kernel has how much of it.
 #pragma once
 #include <chrono>
 #include <optional>

@@ -1,4 +1,4 @@
-// The last part of tuning: winners timed once more where they will run, inside the whole plan.
+// Final validation: winners timed once more where they will run, inside the whole plan.
 #pragma once
 #include <deque>
 #include <string>

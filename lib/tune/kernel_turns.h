@@ -1,4 +1,4 @@
-// Some kernels tuned in turns within a time. Which has the next turn says budget.h, and which list of opts is tried
+// Round-robin tuning of kernels within a budget. Which has the next turn says budget.h, and which list of opts is tried
 // next search/search.h.
 #pragma once
 #include <string>

@@ -1,4 +1,4 @@
-// What is tuned: each kernel of some graphs once.
+// Tuning tasks: each distinct kernel of some graphs once.
 #pragma once
 #include <deque>
 #include <map>

@@ -1,4 +1,4 @@
-// What there is to say of tuning logs, in tables.
+// Tables of tuning logs.
 #pragma once
 #include <string_view>
 

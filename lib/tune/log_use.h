@@ -1,4 +1,4 @@
-// What a compile took from a tuning log, and why it took no more.
+// Coverage of a tuning log: what a compile took from it, and why it took no more.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Tuning logs as they come: whole, with lines that are no records, or as many files of units of work.
+// Input of tuning logs as they come: whole, with lines that are no records, or as many files of units of work.
 #pragma once
 #include <functional>
 #include <span>

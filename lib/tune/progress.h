@@ -1,4 +1,4 @@
-// How far tuning is, for people and for programs.
+// Progress reports of tuning, for people and for programs.
 #pragma once
 #include <functional>
 #include <string>

@@ -1,4 +1,4 @@
-// What there is to say of tuning at its end.
+// The final report of tuning.
 #pragma once
 #include <string>
 

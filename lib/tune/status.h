@@ -1,4 +1,4 @@
-// How far the units of tuning work are.
+// Status of distributed tuning: how far its units are.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// One unit of tuning work on this machine.
+// Distributed tuning: one unit of work on this machine.
 #pragma once
 #include <deque>
 #include <string>

@@ -1,4 +1,5 @@
-// A folder of units of tuning work: plan.json, and for every unit a folder with a log for each attempt.
+// Distributed tuning: a folder of units of work with plan.json, and for every unit a folder with a log for each
+// attempt.
 #pragma once
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-// Calls of the C interface whose errors become values.
+// Error handling: calls of the C interface whose errors become values.
 #pragma once
 #include "support/result.h"
 #include "svod/runtime.h"

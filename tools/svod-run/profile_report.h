@@ -1,4 +1,4 @@
-// Times of the kernels as a table, as JSON, and as a trace.
+// Profiles: times of the kernels as a table, as JSON, and as a trace.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>

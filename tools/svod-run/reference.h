@@ -1,4 +1,4 @@
-// Outputs against arrays that are known to be right.
+// Comparison of outputs with reference arrays.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -1,4 +1,4 @@
-// The time of runs in which no step was at work: what the runtime itself takes, and waiting.
+// Runtime overhead: the time of runs in which no step was at work: what the runtime itself takes, and waiting.
 #pragma once
 #include <cstdint>
 #include <vector>

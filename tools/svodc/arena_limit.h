@@ -1,4 +1,4 @@
-// Plans whose arena would not fit a machine at the greatest sizes.
+// Warnings of arenas that would not fit a machine at the greatest sizes.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// The compiled kernels of earlier calls.
+// The kernel cache: compiled kernels of earlier calls.
 #pragma once
 #include <memory>
 

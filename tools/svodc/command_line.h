@@ -1,4 +1,4 @@
-// From argv to a Request.
+// Parsing of the command line, from argv to a Request.
 #pragma once
 #include <string>
 #include <vector>

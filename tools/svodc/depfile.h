@@ -1,4 +1,4 @@
-// What build tools want to know: which files a result was made from, and that it can be written where it is to be.
+// Depfiles for build tools: which files a result was made from, and that it can be written where it is to be.
 #pragma once
 #include <set>
 #include <string>

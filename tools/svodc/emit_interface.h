@@ -1,4 +1,4 @@
-// The interface of a plan that is built into a program, with the tag that tells its functions from those of others.
+// The C interface of an embedded plan, with the tag that tells its functions from those of others.
 #pragma once
 #include "emit.h"
 

@@ -1,4 +1,4 @@
-// A plan with code for several processors as one object, which takes the best of them when it is called.
+// Function multiversioning: a plan with code for several processors as one object that dispatches when it is called.
 #pragma once
 #include "emit.h"
 

@@ -1,4 +1,4 @@
-// The files svodc takes as input: graph files and ONNX models.
+// Input models: graph files and ONNX models.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Where results of a command go.
+// Output streams: where results of a command go.
 #pragma once
 #include <string>
 #include <string_view>

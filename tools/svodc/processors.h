@@ -1,4 +1,4 @@
-// The processors of --cpu.
+// Target processors: those of --cpu.
 #pragma once
 #include <string>
 #include <vector>

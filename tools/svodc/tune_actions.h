@@ -1,4 +1,4 @@
-// What the first word behind svodc tune may be. Without one there are graphs.
+// The actions of svodc tune: its first word. Without one there are graphs.
 #pragma once
 #include "command.h"
 

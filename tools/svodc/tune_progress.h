@@ -1,4 +1,4 @@
-// How svodc tune says how far it is.
+// Progress reports of svodc tune.
 #pragma once
 #include <string>
 

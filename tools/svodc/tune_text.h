@@ -1,4 +1,4 @@
-// How svodc tune prints its reports.
+// Reports of svodc tune as text.
 #pragma once
 #include <string>
 
