@@ -8,7 +8,7 @@
 
 namespace svod {
 
-/// What the columns read, if its panels come from far while all that the rows read stays in cache.
+/// The operand of the columns, if its panels come from beyond L2 while the operand of the rows stays in cache.
 std::optional<Access> farPanels(const KernelFacts& kernel, UOp column, UOp row, const Caps& caps);
 
 /// Worth it when many row tiles read the panel again and its rows are far apart in memory; a few are enough where the

@@ -9,14 +9,14 @@
 
 namespace svod {
 
-/// Threads that take part in a work, at most so many and only with leave; the caller is the first of them.
+/// Up to `most` threads, of which the caller is the first; each other one needs a token of the jobserver.
 class Workers {
  public:
   Workers(size_t most, ThreadTokens* tokens) : most_(most), tokens_(tokens) {}
   ~Workers() {
     for (std::thread& t : threads_) t.join();
   }
-  /// Starts those that may be there by now.
+  /// Starts as many as the tokens allow.
   void start(const std::function<void()>& work) {
     while (threads_.size() + 1 < most_ && (tokens_ == nullptr || tokens_->take())) {
       try {

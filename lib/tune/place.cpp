@@ -12,7 +12,7 @@ namespace svod {
 
 namespace {
 
-/// The later a verdict stands here the more it says.
+/// The strength of the evidence in a record: of several for one list the strongest counts.
 int weightOf(const TrialResult& v) {
   if (v.outcome == Outcome::Started) return 0;
   if (info(v.outcome).isFailure) return 5;

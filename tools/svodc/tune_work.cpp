@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the plan says is not said again.
+/// Flags that the plan of the work fixes are refused.
 Status checkRun(const Request& request) {
   if (request.files.size() != 2 || request.flags.unit.empty())
     return fail(Diag::Usage, "svodc tune run needs WORK --unit N|auto", "svodc tune status WORK lists the units");
