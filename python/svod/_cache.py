@@ -26,6 +26,7 @@ _DAY = 86400.0
 _SETTLED = 2.0  # seconds
 _OF_CACHES = ("SVOD_CACHE_DIR", "SVOD_CACHE_LIMIT", "SVOD_NO_CACHE", "SVOD_PLAN_CACHE_LIMIT")  # they change no plan
 _FILES, _LOCK, _NEW = ".files", ".lock", ".new-"
+_BUILD_ID = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"  # the note of 20 bytes in the first page of a program
 _digests: dict[tuple[str, int, int], str] = {}  # of files that did not change since, by path, size and time
 _machines: dict[str, str] = {}  # what svodc says it is, and of this machine, by its digest
 
@@ -120,7 +121,7 @@ def _place(key: str, files: list[str]) -> str:
 
 def _machine(program: str) -> str:
     """What decides code besides the model: svodc, and the processor as it sees it."""
-    digest = _digest_of(program)
+    digest = _identity(program)
     if digest not in _machines:
         version, _ = _svodc.run([program, "--version"])
         native, _ = _svodc.run([program, "targets", "--cpu", "native", "--json"])
@@ -138,6 +139,14 @@ def _files_of(words: list[str]) -> Iterator[str]:
                 yield _digest_of(path)
             elif path and word.startswith("--decide-from=") and os.path.isfile(os.path.join(path, "plan.json")):
                 yield _digest_of(os.path.join(path, "plan.json"))
+
+
+def _identity(program: str) -> str:
+    """The build id that the linker gave it, or the digest of a program without one, such as a script."""
+    with open(program, "rb") as file:
+        head = file.read(4096)
+    note = head.find(_BUILD_ID) if head.startswith(b"\x7fELF") else -1
+    return head[note + len(_BUILD_ID):][:20].hex() if note >= 0 else _digest_of(program)
 
 
 def _digest(texts: Iterable[str]) -> str:

@@ -18,6 +18,8 @@ from unittest import mock
 from package import BIN, FOLDER, Case, svod  # first: it skips where numpy is not there
 import numpy
 
+from svod import _cache
+
 CACHE, CALLS, SVODC = FOLDER / "cache", FOLDER / "calls", FOLDER / "bin/svodc"
 SVODC.parent.mkdir(exist_ok=True)
 SVODC.write_text(f'#!/bin/sh\necho "$1" >> "{CALLS}"\nexec "{BIN}/svodc" "$@"\n')
@@ -46,6 +48,23 @@ class Compiles(Case):
         result = call()
         self.assertEqual(compiles() - before, count)
         return result
+
+
+class Identity(unittest.TestCase):
+    def test_a_program_is_known_by_its_build_id_and_a_script_by_its_text(self):
+        copy, head = FOLDER / "copy", bytearray((BIN / "svodc").read_bytes()[:8192])
+        place = head.index(_cache._BUILD_ID) + len(_cache._BUILD_ID)
+
+        def identity(data):
+            copy.write_bytes(data)
+            return _cache._identity(str(copy))
+
+        self.assertEqual(identity(head), head[place:place + 20].hex())
+        self.assertEqual(identity(head + b"debug"), identity(head))
+        head[place] ^= 1
+        self.assertEqual(identity(head), head[place:place + 20].hex())
+        scripts = {identity(b"#!/bin/sh\n" + head), identity(b"#!/bin/sh\n\n" + head)}
+        self.assertEqual((len(scripts), len(scripts.pop())), (2, 40))
 
 
 class Models(Compiles):
