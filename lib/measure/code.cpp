@@ -1,5 +1,6 @@
 #include "measure/code.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "driver/kernel_batch.h"
@@ -12,18 +13,16 @@ using Json = nlohmann::json;
 
 }  // namespace
 
-int64_t valueBetween(int64_t least, int64_t most, int percent) {
-  const int64_t range = most - least;  // times 100 it may not fit
-  return least + range / 100 * percent + range % 100 * percent / 100;
+int64_t measuredValue(Interval bounds, int64_t likely, int variablesAt) {
+  if (variablesAt == kLikely) return std::clamp(likely, bounds.min, bounds.max);
+  const int64_t range = bounds.max - bounds.min;  // times 100 it may not fit
+  return bounds.min + range / 100 * variablesAt + range % 100 * variablesAt / 100;
 }
 
-CandidateCode describeCode(const CompiledKernel& kernel, int percent) {
+CandidateCode describeCode(const CompiledKernel& kernel, int variablesAt) {
   CandidateCode code;
   code.function = kernel.name, code.hash = codeHash(kernel);
-  for (UOp v : kernel.linear.variables) {
-    const auto& bounds = v.argAs<VarArg>();
-    code.values.push_back(valueBetween(bounds.min, bounds.max, percent));
-  }
+  for (UOp v : kernel.linear.variables) code.values.push_back(measuredValue(v.argAs<VarArg>(), variablesAt));
   code.args.assign(kernel.desc.args.begin(), kernel.desc.args.end());
   code.layouts = kernel.layouts;
   code.tiles = kernel.desc.tiles.tryEvaluate(code.values).value_or(0);

@@ -20,12 +20,16 @@ struct CandidateCode {
   uint64_t scratchBytes = 0;
 };
 
-/// Where between their bounds variables are while something is measured: 0 at the least one, 100 at the greatest.
-inline constexpr int kMiddle = 50;
-int64_t valueBetween(int64_t least, int64_t most, int percent);
+/// Where variables are while something is measured: at their likely values, or so many percent of the way from the
+/// least value (0) to the greatest one (100).
+inline constexpr int kLikely = -1;
+int64_t measuredValue(Interval bounds, int64_t likely, int variablesAt);
+inline int64_t measuredValue(const VarArg& v, int variablesAt) {
+  return measuredValue({v.min, v.max}, v.likely, variablesAt);
+}
 
 /// Of a kernel that was lowered, with variables there; without a library.
-CandidateCode describeCode(const CompiledKernel& kernel, int percent);
+CandidateCode describeCode(const CompiledKernel& kernel, int variablesAt);
 
 /// One line that says all of it, for another process, and its inverse, which throws nlohmann::json::exception where the
 /// text is another one.

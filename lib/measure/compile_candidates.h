@@ -16,7 +16,7 @@ struct CompileLimits {
   double seconds = 10;                     // for one candidate
   uint64_t moreBytes = uint64_t{4} << 30;  // of memory, for all
   size_t mostInstructions = 3000;          // of a candidate
-  int variablesAt = kMiddle;               // percent of their bounds, while it runs
+  int variablesAt = kLikely;               // measuredValue(), while it runs
 };
 
 /// One candidate: where it is wanted and what came of it. Timed: there is code.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "driver/describe_kernel.h"
+#include "ir/evaluate.h"
 #include "measure/interpreted.h"
 #include "measure/test_data.h"
 
@@ -10,7 +11,8 @@ namespace svod {
 
 namespace {
 
-constexpr uint64_t kMostDataBytes = uint64_t{1} << 30;
+constexpr uint64_t kMostDataBytes = uint64_t{1} << 30;      // of all parameters
+constexpr uint64_t kMostGreatestBytes = uint64_t{1} << 26;  // of one, where it is larger than runs need
 constexpr RunLimits kLimits, kBaselineLimits{60, kLimits.moreBytes};
 
 /// A tenth of the time that is left is enough to wait for what others are compared with.
@@ -25,8 +27,17 @@ std::chrono::duration<double> timeToCompare(double baselineNs) {
   return std::chrono::duration<double>(2 * kLists * kPairs * std::max(baselineNs, kLeastNs) * 1e-9);
 }
 
-/// Data for every parameter, dense and of the greatest size.
-Result<KernelData> dataFor(const CompiledKernel& kernel) {
+/// What a parameter has where variables are at their measured values.
+int64_t measuredSize(UOp param, int variablesAt) {
+  const std::optional<Scalar> size = evaluate(param.src(0), [&](UOp leaf) -> std::optional<Scalar> {
+    if (leaf.op() != Op::Var) return std::nullopt;
+    return Scalar::ofInt(leaf.dtype(), measuredValue(leaf.argAs<VarArg>(), variablesAt));
+  });
+  return size ? size->asInt() : param.src(0).bounds().max;
+}
+
+/// Data for every parameter, dense: of the greatest size where that is small, else of the measured one.
+Result<KernelData> dataFor(const CompiledKernel& kernel, int variablesAt) {
   KernelData data;
   uint64_t bytes = 0;
   for (UOp n : toposort(kernel.ast)) {
@@ -35,10 +46,12 @@ Result<KernelData> dataFor(const CompiledKernel& kernel) {
     data.operands.resize(std::max(data.operands.size(), slot + 1));
     data.types.resize(data.operands.size(), ElementType::U8);
     data.types[slot] = storedType(n.dtype());
-    const auto size = static_cast<uint64_t>(n.src(0).bounds().max) * byteSize(data.types[slot]);
+    const auto most = static_cast<uint64_t>(n.src(0).bounds().max) * byteSize(data.types[slot]);
+    const auto measured = static_cast<uint64_t>(measuredSize(n, variablesAt)) * byteSize(data.types[slot]);
+    const uint64_t size = most <= kMostGreatestBytes ? most : measured;
     bytes += size;
     if (size > kMostDataBytes || bytes > kMostDataBytes)
-      return fail(Diag::Unsupported, "its arguments take more than 1 GiB", "give variables tighter bounds");
+      return fail(Diag::Unsupported, "its arguments take more than 1 GiB", "give variables smaller likely values");
     data.operands[slot].resize(size);
     fillWithData(data.operands[slot], data.types[slot], slot);
   }
@@ -53,7 +66,7 @@ CpuMeasure::CpuMeasure(const CompiledKernel& kernel, const CompileOptions& optio
       searchEnd_(deadline), how_(how) {}
 
 Status CpuMeasure::begin(const Candidate& baseline) {
-  SVOD_TRY(data_, dataFor(kernel_));
+  SVOD_TRY(data_, dataFor(kernel_, how_.compile.variablesAt));
   const std::vector<OptOp> lists[] = {{}, baseline.opts};
   std::vector<CompiledCandidate> both =
       compileCandidates(kernel_, lists, options_, {60, CompileLimits().moreBytes, SIZE_MAX, how_.compile.variablesAt},

@@ -39,13 +39,13 @@ std::optional<std::vector<HostTensor>> buffersOf(UOp kernel, const KernelData& d
 
 }  // namespace
 
-bool preferInterpreted(const CompiledKernel& kernel, KernelData& data, int percent) {
+bool preferInterpreted(const CompiledKernel& kernel, KernelData& data, int variablesAt) {
   if (stepsOf(kernel.ast) > kMostSteps) return false;
   VariableValues values;
   for (UOp n : toposort(kernel.ast)) {
     if (n.op() != Op::Var) continue;
     const auto& variable = n.argAs<VarArg>();
-    values.emplace(variable.name, valueBetween(variable.min, variable.max, percent));
+    values.emplace(variable.name, measuredValue(variable, variablesAt));
   }
   std::optional<std::vector<HostTensor>> buffers = buffersOf(kernel.ast, data);
   if (!buffers || !interpretKernel(kernel.ast, *buffers, values)) return false;

@@ -6,8 +6,8 @@
 namespace svod {
 
 /// Where the interpreter says of a result nearly what `data.wanted` has, its values stand there afterwards: errors are
-/// told from them. Variables are at `percent` of their bounds. Kernels of more than about two million steps, and those
+/// told from them. Variables have their measuredValue(). Kernels of more than about two million steps, and those
 /// that it cannot run, are left as they are. Whether it ran.
-bool preferInterpreted(const CompiledKernel& kernel, KernelData& data, int percent);
+bool preferInterpreted(const CompiledKernel& kernel, KernelData& data, int variablesAt);
 
 }  // namespace svod

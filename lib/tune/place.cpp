@@ -31,7 +31,7 @@ TunePlace placeOf(const TuneGraph& graph, const TuneOptions& options) {
   std::string machine = machineText();  // what was measured in another way is another machine
   if (run.threads > 1) machine += ", " + std::to_string(run.threads) + " threads";
   if (run.coldCaches) machine += ", cold caches";
-  if (variablesAt != kMiddle) machine += ", variables at " + std::to_string(variablesAt) + " %";
+  if (variablesAt != kLikely) machine += ", variables at " + std::to_string(variablesAt) + " %";
   const bool isBound = hostCores() < hostProcessors();
   const std::string planMachine =
       machine + (isBound ? ", on " + std::to_string(hostCores()) + " of the processors" : "");

@@ -13,7 +13,7 @@ struct PlanPair {
   const Model &model, &otherModel;  // equal
   const Compilation &candidate, &other;
   Numerics numerics;
-  int variablesAt;  // percent of their bounds
+  int variablesAt;  // measuredValue()
 };
 
 /// Compares their results on the same random inputs, and runs them in turns on all processors that this process may

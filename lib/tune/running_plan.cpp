@@ -65,7 +65,8 @@ Status RunningPlan::bind(const Plan& plan, int variablesAt) {
   svod_error error{};
   for (VariableId i = 0; i < plan.variables.size(); ++i) {
     const Variable& v = plan.variables[i];
-    values.push_back(v.kind == VariableKind::Fixed ? v.value : valueBetween(v.min, v.max, variablesAt));
+    values.push_back(
+        v.kind == VariableKind::Fixed ? v.value : measuredValue({v.min, v.max}, v.likely.value_or(v.min), variablesAt));
     if (v.kind == VariableKind::Free && svod_set_variable(instance_.get(), i, values.back(), &error) != 0)
       return fail(toError(error, kRunning));
   }

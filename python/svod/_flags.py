@@ -145,6 +145,6 @@ class TuneFlags(TypedDict, total=False):
     unit: Words | None
     units: int | None
     var: Assigned | None
-    variables_at: float | None
+    variables_at: Words | None
     verify_each: bool | None
     whole_grids: bool | None

@@ -18,7 +18,7 @@ Request tuneRequest(const std::vector<std::string>& flags) {
 TEST_CASE("What a search and its measurements are told by flags") {
   const Flags usual = tuneRequest({}).flags;
   CHECK((tuneOptions(usual).measure.compile.seconds == 10 && !tuneOptions(usual).measure.run.wholeGrids));
-  CHECK((tuneOptions(usual).measure.compile.variablesAt == 50 && !tuneOptions(usual).search.timesSameCode));
+  CHECK((tuneOptions(usual).measure.compile.variablesAt == kLikely && !tuneOptions(usual).search.timesSameCode));
   CHECK(tuneOptions(usual).search.leastGain == Approx(0.01));
   const Flags other = tuneRequest({"--compile-seconds", "7", "--whole-grids", "--least-gain", "5", "--same-code=time",
                                    "--variables-at", "10", "--most-of-least", "2", "--stop-above", "4"})

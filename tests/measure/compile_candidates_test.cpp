@@ -114,10 +114,10 @@ TEST_CASE("Where no library can be written none was tried, and all say why") {
   CHECK(begun.error()->diag == Diag::Io);
 }
 
-TEST_CASE("Variables are timed in the middle of their bounds, or where it is asked for") {
-  CompiledGraph bench("var n in [10, 31]\ninput x: f32[n, 24]\noutput y = x + 1\n");
-  CHECK(bench.of({""})[0].code.values == std::vector<int64_t>{20});
-  for (const auto& [percent, value] : {std::pair(0, 10), {10, 12}, {100, 31}}) {
+TEST_CASE("Variables are timed at their likely values, or where it is asked for") {
+  CompiledGraph bench("var n in [10, 31] ~ 12\ninput x: f32[n, 24]\noutput y = x + 1\n");
+  CHECK(bench.of({""})[0].code.values == std::vector<int64_t>{12});
+  for (const auto& [percent, value] : {std::pair(0, 10), {50, 20}, {100, 31}}) {
     CompileLimits limits;
     limits.variablesAt = percent;
     CHECK(bench.of({""}, limits)[0].code.values == std::vector<int64_t>{value});
@@ -129,7 +129,17 @@ TEST_CASE("Variables are timed in the middle of their bounds, or where it is ask
     REQUIRE(measure.prepare({&plain, 1})[0].verdict.outcome == Outcome::Timed);
     CHECK(measure.time(plain, 0).outcome == Outcome::Timed);  // other values than at other sizes
   }
-  CHECK(valueBetween(1, INT64_MAX, 100) == INT64_MAX);
+  CHECK(measuredValue({1, INT64_MAX}, 64, 100) == INT64_MAX);
+}
+
+TEST_CASE("A kernel is timed with data of the likely sizes where the greatest ones take too much") {
+  CompiledGraph bench("var n in [1, 1000000000] ~ 100\ninput x: f32[n, 24]\noutput y = x + 1\n");
+  CpuMeasure measure(*bench.kernel, bench.options, bench.folder / "", CpuMeasure::Clock::time_point::max());
+  const std::vector<OptOp> baseline = optsOf(bench.kernel->choice);
+  REQUIRE(measure.begin({baseline, toText(baseline), "-O1", 0, {}}));
+  const Candidate plain{{}, "", "test", 0, {}};
+  REQUIRE(measure.prepare({&plain, 1})[0].verdict.outcome == Outcome::Timed);
+  CHECK(measure.time(plain, 0).outcome == Outcome::Timed);
 }
 
 TEST_CASE("Code that was compiled ahead is found by text, and not compiled again") {

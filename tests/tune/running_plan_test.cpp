@@ -52,7 +52,7 @@ TEST_CASE("Plans in turns are timed as long as there is time, and their kernels 
   Model model = modelOf("input x: f32[64, 48]\noutput y = contiguous(exp(x)) * 2\noutput z = sum(x, axes=1)\n");
   TempFolder folder;
   const auto compiled = compiledHere(model, folder / "");
-  const PlanPair itself{model, model, *compiled, *compiled, {}, kMiddle};
+  const PlanPair itself{model, model, *compiled, *compiled, {}, kLikely};
   for (const double seconds : {0.0, 1000.0}) {
     const KernelsInPlan times = timeKernelsInPlans(itself, seconds);
     REQUIRE(times.problem.empty());
@@ -74,7 +74,7 @@ TEST_CASE("A plan that is timed has memory as the runtime has it: lines for port
   TempFolder folder;
   const auto compiled = compiledHere(model, folder / "");
   const std::unique_ptr<svod_pool, decltype(&svod_pool_free)> pool(svod_pool_create(1), svod_pool_free);
-  const auto made = RunningPlan::make(model, *compiled, pool.get(), false, kMiddle);
+  const auto made = RunningPlan::make(model, *compiled, pool.get(), false, kLikely);
   if (!made) FAIL(toText(made.error()));
   RunningPlan& plan = **made;
   REQUIRE(plan.run());

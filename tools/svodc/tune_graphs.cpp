@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "machine/host.h"
 #include "models.h"
@@ -27,7 +28,6 @@ constexpr NumberRange kNumbers[] = {
     {"stop-above", &Flags::stopAbove, 1, 1000000},
     {"least-gain", &Flags::leastGain, 0, 99},
     {"threads", &Flags::threads, 0, 256},
-    {"variables-at", &Flags::variablesAt, 0, 100},
 };
 
 struct ChoiceOf {
@@ -39,6 +39,16 @@ constexpr ChoiceOf kChoices[] = {
     {"caches", &Flags::caches, {"warm", "cold"}},
     {"same-code", &Flags::sameCode, {"skip", "time"}},
 };
+
+/// What measuredValue() takes for --variables-at.
+std::optional<int> placeOfVariables(std::string_view text) {
+  constexpr int kMost = 100;
+  if (text == "likely") return kLikely;
+  int percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  const bool isNumber = error == std::errc() && end == text.data() + text.size();
+  return isNumber && percent >= 0 && percent <= kMost ? std::optional(percent) : std::nullopt;
+}
 
 constexpr std::string_view kPriced = "priced";
 constexpr SearchKind kSearchKinds[] = {
@@ -71,6 +81,11 @@ Status checkTuning(const Request& request) {
                   sourceOf(request, range.flag) + " needs a number from " + std::to_string(range.least) + " to " +
                       std::to_string(range.most) + ", not " + std::to_string(value),
                   "svodc tune --help says what it is");
+  if (!placeOfVariables(flags.variablesAt))
+    return fail(Diag::Usage,
+                sourceOf(request, "variables-at") + " needs 'likely' or a number from 0 to 100, not '" +
+                    flags.variablesAt + "'",
+                "svodc tune --help says what it is");
   return {};
 }
 
@@ -87,7 +102,7 @@ TuneOptions tuneOptions(const Flags& flags) {
   CompileLimits& compile = options.measure.compile;
   compile.seconds = static_cast<double>(flags.compileSeconds);
   compile.mostInstructions = static_cast<size_t>(flags.mostInstructions);
-  compile.variablesAt = static_cast<int>(flags.variablesAt);
+  compile.variablesAt = placeOfVariables(flags.variablesAt).value_or(kLikely);
   options.measure.run = {threads, flags.caches == "cold", flags.wholeGrids};
   return options;
 }
