@@ -7,6 +7,7 @@
 
 #include "ir/evaluate.h"
 #include "ir/graph.h"
+#include "ir/likely.h"
 
 namespace svod {
 
@@ -147,11 +148,16 @@ std::optional<std::map<std::string, Interval>> sharesFor(UOp left, UOp right,
                                                          const std::function<bool(const std::string&)>& isFree) {
   AtLeast shares(left, right);
   const std::vector<std::string> free = freeOf(shares, isFree);
+  std::map<std::string, double> likely;
+  for (UOp v : shares.variables()) likely[nameOf(v)] = static_cast<double>(std::max<int64_t>(1, likelySize(v)));
+  const auto timesLikely = [&](const std::string& name) {
+    return static_cast<double>(shares.bounds()[name].max) / likely[name];
+  };
   std::map<std::string, Interval> found;
   for (int halvings = 0; !shares.holds(); ++halvings) {
     std::string most;
     for (const std::string& name : free)
-      if (most.empty() || shares.bounds()[name].max > shares.bounds()[most].max) most = name;
+      if (most.empty() || timesLikely(name) > timesLikely(most)) most = name;
     constexpr int kMostHalvings = 200;
     if (most.empty() || halvings > kMostHalvings) return std::nullopt;
     Interval& b = shares.bounds()[most];

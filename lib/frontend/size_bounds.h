@@ -18,7 +18,8 @@ inline constexpr int64_t kUsualMultiple = 512;
 std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
                                                          const std::function<bool(const std::string&)>& isFree);
 
-/// The same with greatest values halved in turns, so that every free variable keeps its share of the room.
+/// The same with greatest values halved in turns, first those that are most times their likely value, so that every
+/// free variable keeps its share of the room.
 std::optional<std::map<std::string, Interval>> sharesFor(UOp left, UOp right,
                                                          const std::function<bool(const std::string&)>& isFree);
 
