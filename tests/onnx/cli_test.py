@@ -109,6 +109,38 @@ class Names(ModelTest):
             self.fails(1, "check", path, says="is empty")
 
 
+class Sizes(ToolTest):
+    """Sizes that no flag bounds: a plan takes what its ops ask for, and the images and sounds that are in use."""
+
+    def run_of(self, op, dims, weight_dims, weights, shape, data):
+        graph = field(1, node(op, ["x", "w"], "y")) + field(2, "net") + field(5, tensor("w", weight_dims, weights))
+        graph += field(11, value("x", dims)) + field(12, value("y", [f"y.{axis}" for axis in range(len(shape))]))
+        (self.folder / "m.onnx").write_bytes(file(graph))
+        self.svodc("compile", self.folder / "m.onnx", "-o", self.folder / "plan")
+        npy(self.folder / "x.npy", "<f4", shape, struct.pack(f"<{len(data)}f", *data))
+        done = run("svod-run", "plan", "-i", "x=x.npy", "-o", "y=y.npy", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        out = (self.folder / "y.npy").read_bytes()
+        out = out[10 + int.from_bytes(out[8:10], "little"):]
+        return list(struct.unpack(f"<{len(out) // 4}f", out))
+
+    def test_a_product_of_600_terms(self):
+        x, w = [j % 7 for j in range(2 * 600)], [j % 5 for j in range(600 * 3)]
+        y = self.run_of("MatMul", ["n", "k"], [600, 3], struct.pack("<1800f", *w), (2, 600), x)
+        self.assertEqual(y, [sum(x[600 * n + k] * w[3 * k + m] for k in range(600)) for n in range(2) for m in range(3)])
+
+    def test_an_image_of_736_by_480(self):
+        x = [(7 * r + 3 * c) % 11 for r in range(736) for c in range(480)]
+        y = self.run_of("Conv", ["n", 1, "h", "w"], [1, 1, 3, 3], struct.pack("<9f", *[1] * 9), (1, 1, 736, 480), x)
+        lines = [[sum(x[480 * r + c:480 * r + c + 3]) for c in range(478)] for r in range(736)]
+        self.assertEqual(y, [lines[r][c] + lines[r + 1][c] + lines[r + 2][c] for r in range(734) for c in range(478)])
+
+    def test_a_second_of_sound_at_16_khz(self):
+        x = [j * j % 13 for j in range(16000)]
+        y = self.run_of("Conv", ["n", 1, "t"], [1, 1, 400], struct.pack("<400f", *[1] * 400), (1, 1, 16000), x)
+        self.assertEqual(y, [sum(x[t:t + 400]) for t in range(16000 - 399)])
+
+
 class References(ToolTest):
     """A size that only the run knows: NonZero of [[1, 0, 2], [0, 3, 0]] has three columns of at most six."""
 
