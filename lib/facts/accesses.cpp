@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "facts/steps.h"
 #include "ir/multiple_of.h"
 #include "symbolic/symbolic.h"
 
@@ -66,9 +67,10 @@ bool gateMovesAlike(UOp gate, UOp out, UOp tap) {
 }  // namespace
 
 bool slides(const Access& load, UOp out, UOp tap) {
-  const int64_t x = strideOf(load, out).value_or(0), y = strideOf(load, tap).value_or(0);
-  if (x <= 0 || y <= 0) return false;
-  const bool meet = x % y == 0 ? x / y < maxExtent(tap) : y % x == 0 && y / x < maxExtent(out);
+  const std::optional<AddressStep> x = stepOf(load.address, out), y = stepOf(load.address, tap);
+  if (!x || !y || !x->isForward() || !y->isForward()) return false;
+  const std::optional<int64_t> taps = x->timesOf(*y), outs = y->timesOf(*x);
+  const bool meet = taps ? *taps < maxExtent(tap) : outs && *outs < maxExtent(out);
   return meet && (load.node.srcCount() < 3 || gateMovesAlike(load.node.src(2), out, tap));
 }
 
