@@ -15,6 +15,7 @@
 #include "lower/neighbours.h"
 #include "lower/reduce_rests.h"
 #include "lower/rings.h"
+#include "lower/short_loops.h"
 #include "lower/strided_loads.h"
 #include "lower/strided_stores.h"
 #include "lower/swizzle.h"
@@ -69,6 +70,7 @@ Result<UOp> constantLayout(UOp root, PassContext& cx) {
   return spreadLoneFills(cx.graph, layOutConstants(cx.graph, root, job.caps.constants, job.layouts), job.caps);
 }
 
+Result<UOp> shortLoops(UOp root, PassContext& cx) { return guarded(shortenLoops(cx.graph, root), cx); }
 Result<UOp> tileRests(UOp root, PassContext& cx) { return guarded(splitTileRests(cx.graph, root), cx); }
 Result<UOp> reduceRests(UOp root, PassContext& cx) { return guarded(splitReduceRests(cx.graph, root), cx); }
 Result<UOp> expandRanges(UOp root, PassContext& cx) {
@@ -114,6 +116,9 @@ constexpr Pass kKernelPasses[] = {
     // Knows the order of the loops now, and changes indices into weights before these are copied per lane.
     {"constant-layout", "constant operands in the order in which the loops read them", Stage::Kernel, Stage::Kernel,
      constantLayout, true},
+    // Knows the loops of tiles, and leaves their register tiles to the next pass.
+    {"short-loops", "loops of tiles end where an axis does whose size only a run knows", Stage::Kernel, Stage::Kernel,
+     shortLoops, true},
     // The tile is a range with all of its rows here, and what is computed for one of them stands there once.
     {"tile-rests", "smaller tiles for what is left of an axis whose size only a run knows", Stage::Kernel,
      Stage::Kernel, tileRests, true},
