@@ -25,42 +25,52 @@ bool areWeightsInLanes(const Chooser& c, const Windows& w) {
   });
 }
 
-// The kernel with a copy of as many lines as stay in the cache, evenly dealt; nothing where not even one does.
-std::optional<Chooser> copied(const Chooser& c, const Windows& w) {
-  const int64_t lines = maxExtent(w.line);
-  for (int64_t parts = 1, last = 0; parts <= lines; ++parts) {
-    const int64_t n = ceilDiv(lines, parts);
-    if (n == last) continue;
-    last = n;
-    Chooser trial = c;
-    if (!copyLines(trial, w, n) || trial.facts().fills.empty()) return std::nullopt;
-    if (fillBytes(trial.facts().fills[0]) <= residentBytes(c.caps)) return trial;
+struct Copied {
+  Chooser kernel;   // reads the copy
+  uint32_t column;  // the loop along its lines
+};
+
+// The kernel with a copy of as many lines as stay in the cache; nothing where not even one does.
+std::optional<Copied> copied(const Chooser& c, const Windows& w, int64_t columns) {
+  for (int64_t n : linesOfCopy(w)) {
+    Copied trial{c, 0};
+    const std::optional<CopiedLines> loops = copyLines(trial.kernel, w, n, columns);
+    if (!loops || trial.kernel.facts().fills.empty()) return std::nullopt;
+    trial.column = loops->column;
+    if (fillBytes(trial.kernel.facts().fills[0]) <= residentBytes(c.caps)) return trial;
   }
   return std::nullopt;
 }
 
 }  // namespace
 
+bool suitsFilters(const Chooser& c, const Windows& w) {
+  const int64_t lanes = c.caps.vectorBytes / w.elementBytes;
+  return lanes > 1 && !w.filters.empty() && maxExtent(w.filters.back()) % lanes == 0 && areWeightsInLanes(c, w);
+}
+
 bool multiplyFilters(Chooser& c) {
   const Windows w = *windowsToCopy(c.facts(), c.caps);
   if (!w.line || w.elementBytes < 4 || w.filters.empty() || !areWeightsInLanes(c, w)) return false;
   const UOp filter = w.filters.back();
   const int64_t lanes = c.caps.vectorBytes / w.elementBytes;
-  if (lanes < 2 || maxExtent(filter) < lanes) return false;
-  std::optional<Chooser> trial = copied(c, w);
-  if (!trial) return false;
+  if (lanes < 2 || maxExtent(filter) < lanes || (!w.areFixed() && !suitsFilters(c, w))) return false;
   int64_t taps = 1;
   for (UOp r : w.taps) taps *= maxExtent(r);
   const std::optional<FilterTile> tile = bestFilterTile({maxExtent(filter), maxExtent(w.column), taps, lanes}, c.caps);
   if (!tile) return false;
-  vectorizeWindows(*trial, w.slot);
-  if (!trial->apply(OptKind::Vector, idOf(filter), lanes, "weights of neighbouring filters are neighbours"))
+  const int64_t columns = maxExtent(w.column);
+  std::optional<Copied> copy = copied(c, w, constExtent(w.column) ? columns : roundUp(columns, tile->columns));
+  if (!copy) return false;
+  Chooser& trial = copy->kernel;
+  vectorizeWindows(trial, w.slot);
+  if (!trial.apply(OptKind::Vector, idOf(filter), lanes, "weights of neighbouring filters are neighbours"))
     return false;
-  if (tile->vectors > 1) trial->apply(OptKind::Upcast, idOf(filter), tile->vectors, "vectors share what windows read");
+  if (tile->vectors > 1) trial.apply(OptKind::Upcast, idOf(filter), tile->vectors, "vectors share what windows read");
   if (tile->columns > 1)
-    trial->apply(OptKind::Upcast, idOf(w.column), tile->columns, "columns share the weights they read");
-  unrollInnermost(*trial, reduceOver(trial->facts(), trial->range(idOf(filter))), tile->vectors * tile->columns);
-  c.keep(std::move(*trial));
+    trial.apply(OptKind::Upcast, copy->column, tile->columns, "columns share the weights they read");
+  unrollInnermost(trial, reduceOver(trial.facts(), trial.range(idOf(filter))), tile->vectors * tile->columns);
+  c.keep(std::move(trial));
   return true;
 }
 

@@ -55,7 +55,7 @@ bool packTile(Chooser& c, const Windows& w, const WindowTile& tile) {
 
 bool packWindows(Chooser& c) {
   const Windows w = *windowsToCopy(c.facts(), c.caps);
-  if (!packTile(c, w, tileOf(w, c.caps))) return false;
+  if (!w.areFixed() || !packTile(c, w, tileOf(w, c.caps))) return false;
   collapseLoops(c);
   vectorizeWindows(c, w.slot);
   return true;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "cost/parameters.h"
+
 namespace svod {
 
 bool enterTile(Chooser& c, UOp loop, int64_t amount, std::vector<uint32_t>& inside) {
   uint32_t id = idOf(loop);
-  if (amount < maxExtent(loop)) {
+  if (amount < maxExtent(loop) || !constExtent(loop)) {
     if (!c.apply(OptKind::Tile, id, amount, "what one copy of the input holds")) return false;
     id = idOf(c.inner());
   }
@@ -26,15 +28,34 @@ bool orderLoops(Chooser& c, const Windows& w, std::span<const uint32_t> inside) 
   return std::ranges::is_sorted(order.axes) || c.apply(OptKind::Order, order, "all filters use one copy of the input");
 }
 
-std::optional<uint32_t> copyLines(Chooser& c, const Windows& w, int64_t lines) {
+std::vector<int64_t> linesOfCopy(const Windows& w) {
+  const int64_t lines = maxExtent(w.line);
+  std::vector<int64_t> tried;
+  if (constExtent(w.line)) {
+    for (int64_t parts = 1; parts <= lines; ++parts)
+      if (const int64_t n = ceilDiv(lines, parts); tried.empty() || n != tried.back()) tried.push_back(n);
+    return tried;
+  }
+  tried = {parameters::kFreeLines, parameters::kFreeLines / 2, parameters::kFreeLines / 4};
+  std::ranges::stable_sort(tried, {}, [&](int64_t n) { return ceilDiv(lines, n) * (n + parameters::kLinesAgain); });
+  return tried;
+}
+
+int64_t columnsOfCopy(const Windows& w, int64_t lanes) {
+  const int64_t columns = maxExtent(w.column), most = parameters::kFreeVectors * lanes;
+  if (constExtent(w.column)) return columns;
+  return roundUp(ceilDiv(columns, ceilDiv(columns, most)), std::min(lanes, columns));
+}
+
+std::optional<CopiedLines> copyLines(Chooser& c, const Windows& w, int64_t lines, int64_t columns) {
   std::vector<uint32_t> inside;
-  if (!enterTile(c, w.line, lines, inside) || !enterTile(c, w.column, maxExtent(w.column), inside)) return std::nullopt;
+  if (!enterTile(c, w.line, lines, inside) || !enterTile(c, w.column, columns, inside)) return std::nullopt;
   if (!orderLoops(c, w, inside)) return std::nullopt;
   PackArgs copy{w.slot, {}};
   for (UOp r : w.taps) copy.axes.push_back(c.numberOf(idOf(r)));
   for (uint32_t id : inside) copy.axes.push_back(c.numberOf(id));
   if (!c.apply(OptKind::Window, copy, "one copy, padding included, serves all taps and filters")) return std::nullopt;
-  return inside[0];
+  return CopiedLines{inside[0], inside[1]};
 }
 
 }  // namespace svod

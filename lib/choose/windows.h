@@ -13,8 +13,16 @@ namespace svod {
 bool enterTile(Chooser& chooser, UOp loop, int64_t amount, std::vector<uint32_t>& inside);
 /// Lines of other tiles, then filters, then what is inside of a tile.
 bool orderLoops(Chooser& chooser, const Windows& windows, std::span<const uint32_t> inside);
-/// Applies the copy (`window`) for so many lines at a time, whole ones. The loop over those; nothing where an opt does
-/// not apply.
-std::optional<uint32_t> copyLines(Chooser& chooser, const Windows& windows, int64_t lines);
+/// How many lines one copy may have, to be tried in this order: all of them, and fewer that are evenly dealt. Where
+/// only a run knows how many there are, some that copy few lines twice.
+std::vector<int64_t> linesOfCopy(const Windows& windows);
+/// How many columns one copy has: whole lines. Where only a run knows how long they are, at most some vectors.
+int64_t columnsOfCopy(const Windows& windows, int64_t lanes);
+/// The loops over the lines of one copy, and along them.
+struct CopiedLines {
+  uint32_t line, column;
+};
+/// Applies the copy (`window`) for so many lines and columns at a time. Nothing where an opt does not apply.
+std::optional<CopiedLines> copyLines(Chooser& chooser, const Windows& windows, int64_t lines, int64_t columns);
 
 }  // namespace svod

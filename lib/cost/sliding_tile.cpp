@@ -13,7 +13,7 @@ using namespace parameters;
 
 SlidingTileCost::SlidingTileCost(const SlidingCopy& c, const Caps& caps)
     : caps_(caps), lines_(c.lines), width_(maxExtent(c.column)), pitch_(maxExtent(c.copy.src().back())),
-      lanes_(caps.vectorBytes / c.elementBytes), filters_(maxExtent(c.filter)) {
+      lanes_(caps.vectorBytes / c.elementBytes), filters_(c.filter ? maxExtent(c.filter) : 1) {
   for (UOp tap : c.taps) taps_ *= maxExtent(tap);
   for (UOp dim : c.copy.src().subspan(1)) copied_ *= maxExtent(dim);
 }

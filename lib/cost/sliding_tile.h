@@ -17,7 +17,7 @@ struct SlidingTile {
 /// Loops of a convolution and the copy that serves `lines` lines of its result.
 struct SlidingCopy {
   std::span<const UOp> taps;  // loops of the reduce
-  UOp column, filter;         // output loops: neighbours in the result, and what reads the same window again
+  UOp column, filter;         // output loops: neighbours in the result, and what reads the same window again, if any
   UOp copy;                   // Fill
   int64_t lines, elementBytes;
 };

@@ -5,6 +5,7 @@
 
 #include "cost/parameters.h"
 #include "facts/accesses.h"
+#include "facts/steps.h"
 
 namespace svod {
 
@@ -14,7 +15,7 @@ bool dependsOnAny(UOp node, std::span<const UOp> ranges) {
   return std::ranges::any_of(ranges, [&](UOp r) { return node.dependsOn(r); });
 }
 
-bool isPlainLoop(UOp range) { return axisType(range) == AxisType::Loop && constExtent(range); }
+bool isPlainLoop(UOp range) { return axisType(range) == AxisType::Loop; }
 
 // The one load of a parameter that slides along an output loop as along a loop of the reduce, or skips elements.
 std::optional<Access> slidingLoad(std::span<const Access> all, UOp reduce, std::span<const UOp> outputs) {
@@ -31,9 +32,9 @@ std::optional<Access> slidingLoad(std::span<const Access> all, UOp reduce, std::
   return std::nullopt;
 }
 
-// The output loop along which the result moves by `stride` elements.
-UOp loopOfStride(const Access& store, std::span<const UOp> loops, int64_t stride) {
-  auto at = std::ranges::find_if(loops, [&](UOp r) { return strideOf(store, r) == stride; });
+// The output loop along which the result moves by `step`.
+UOp loopOfStep(const Access& store, std::span<const UOp> loops, const std::optional<AddressStep>& step) {
+  auto at = std::ranges::find_if(loops, [&](UOp r) { return step && stepOf(store.address, r) == step; });
   return at == loops.end() ? UOp() : *at;
 }
 
@@ -51,29 +52,34 @@ std::optional<Windows> windowsOf(const KernelFacts& kernel, const Caps& caps) {
 
   Windows w{*load->slot, byteSize(load->node.dtype()), {}, {}, {}, {}, {}};
   for (UOp r : reduce.src().subspan(1)) {
-    if (!constExtent(r) || !strideOf(*load, r)) return std::nullopt;
+    if (!constExtent(r) || !stepOf(load->address, r)) return std::nullopt;
     if (load->node.dependsOn(r)) w.taps.push_back(r);
   }
   for (UOp r : outputs) (load->node.dependsOn(r) ? w.outer : w.filters).push_back(r);
   const Access& store = *std::ranges::find(all, true, &Access::isStore);
-  w.column = loopOfStride(store, w.outer, 1);
+  w.column = loopOfStep(store, w.outer, AddressStep(1));
   if (!w.column || w.taps.size() + 1 != reduce.srcCount()) return std::nullopt;
-  w.line = loopOfStride(store, w.outer, maxExtent(w.column));
+  w.line = loopOfStep(store, w.outer, stepOf(store.address, w.column, linearOf(w.column.src(0))));
   // Plain lines of some vectors and more are read as they lie.
-  bool padded = load->node.srcCount() > 1, strided = strideOf(*load, w.column) != 1;
+  const bool strided = strideOf(*load, w.column) != 1;
+  w.isPadded = load->node.srcCount() > 1;
   bool isShort = w.line && maxExtent(w.column) < parameters::kLongLine * caps.vectorBytes / w.elementBytes;
-  return padded || strided || isShort ? std::optional(w) : std::nullopt;
+  return w.isPadded || strided || isShort ? std::optional(w) : std::nullopt;
 }
 
 }  // namespace
 
+bool Windows::areFixed() const { return constExtent(column) && (!line || constExtent(line)); }
+
 std::optional<Windows> windowsToCopy(const KernelFacts& kernel, const Caps& caps) {
-  if (Pattern pattern = kernel.pattern(); pattern != Pattern::Conv && pattern != Pattern::Gemm) return std::nullopt;
+  const Pattern pattern = kernel.pattern();
+  if (pattern != Pattern::Conv && pattern != Pattern::Gemm && pattern != Pattern::Gemv) return std::nullopt;
   std::optional<Windows> w = windowsOf(kernel, caps);
   if (!w) return std::nullopt;
   int64_t filters = 1;
   for (UOp r : w->filters) filters *= maxExtent(r);
-  return filters < parameters::kWorthWindows ? std::nullopt : w;
+  if (filters == 1) return w->isPadded && !w->areFixed() ? w : std::nullopt;
+  return pattern == Pattern::Gemv || filters < parameters::kWorthWindows ? std::nullopt : w;
 }
 
 }  // namespace svod

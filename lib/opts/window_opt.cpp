@@ -3,10 +3,12 @@
 #include <optional>
 
 #include "facts/accesses.h"
+#include "facts/steps.h"
 #include "ir/shape.h"
 #include "opts/legality.h"
 #include "opts/local_buffer_opts.h"
 #include "opts/local_copy.h"
+#include "symbolic/linear.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -95,26 +97,28 @@ std::optional<WindowDim> windowAlong(const Access& access, UOp out, std::span<co
                                      std::span<const WindowDim> joined) {
   std::optional<WindowDim> found;
   int64_t shortest = 0;
-  const int64_t stride = *strideOf(access, out);
+  const AddressStep stride = *stepOf(access.address, out);
   for (const Axis& tap : axes) {
     if (tap.nest != Nest::Reduce || !slides(access, out, tap.range)) continue;
-    const int64_t step = *strideOf(access, tap.range);
-    if (found && shortest <= step) continue;
+    const AddressStep step = *stepOf(access.address, tap.range);
+    if (found && shortest <= step.most()) continue;
     if (std::ranges::find(joined, tap.range, &WindowDim::axis) != joined.end()) continue;
-    const int64_t unit = std::min(stride, step);
-    found = {tap.range, out, stride / unit, step / unit}, shortest = step;
+    found = {tap.range, out, stride.timesOf(step).value_or(1), step.timesOf(stride).value_or(1)};
+    shortest = step.most();
   }
   return found;
 }
 
 // Joins output axes with reduce axes that move the address alike. Short steps first: lines may be as far apart as taps.
 std::vector<WindowDim> windowDims(const Access& access, std::span<const Axis> axes) {
-  std::vector<UOp> outs;
+  std::vector<std::pair<int64_t, UOp>> outs;
   for (const Axis& axis : axes)
-    if (axis.nest == Nest::Output && strideOf(access, axis.range).value_or(0) > 0) outs.push_back(axis.range);
-  std::ranges::stable_sort(outs, {}, [&](UOp out) { return *strideOf(access, out); });
+    if (const std::optional<AddressStep> step = stepOf(access.address, axis.range);
+        axis.nest == Nest::Output && step && step->isForward())
+      outs.emplace_back(step->most(), axis.range);
+  std::ranges::stable_sort(outs, {}, &std::pair<int64_t, UOp>::first);
   std::vector<WindowDim> dims;
-  for (UOp out : outs)
+  for (const auto& [step, out] : outs)
     if (std::optional<WindowDim> window = windowAlong(access, out, axes, dims)) dims.push_back(*window);
   std::vector<WindowDim>
       ordered;  // windows at the place of their output axes, so that lines stay inside of single taps
@@ -126,6 +130,60 @@ std::vector<WindowDim> windowDims(const Access& access, std::span<const Axis> ax
       ordered.push_back({axis.range});
   }
   return ordered;
+}
+
+// A load whose gate says where its windows lie, apart from what every store asks for too: what is read where that does
+// not hold is never stored.
+struct GatedLoad {
+  UOp load;                   // without those conditions
+  std::vector<UOp> ofStores;  // they
+};
+
+std::vector<UOp> clausesOf(UOp access, size_t gate) {
+  return access.srcCount() > gate ? splitClauses(access.src(gate)) : std::vector<UOp>();
+}
+
+UOp withClauses(Graph& g, UOp load, std::span<const UOp> clauses) {
+  return clauses.empty() ? g.load(load.src(0)) : g.load(load.src(0), load.src(1), joinClauses(g, clauses));
+}
+
+GatedLoad apartFromStores(Graph& g, UOp sink, UOp load) {
+  std::vector<UOp> own = clausesOf(load, 2), ofStores = own;
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::Store) continue;
+    const std::vector<UOp> asked = clausesOf(n, 2);
+    std::erase_if(ofStores, [&](UOp c) { return std::ranges::find(asked, c) == asked.end(); });
+  }
+  std::erase_if(own, [&](UOp c) { return std::ranges::find(ofStores, c) != ofStores.end(); });
+  return {withClauses(g, load, own), std::move(ofStores)};
+}
+
+// a < b, where the window is at out: the same of the last position under a window there, so that it speaks of
+// positions. The clause itself where it is about no window, or about more than where that begins.
+UOp ofPositions(Graph& g, UOp clause, std::span<const WindowDim> dims) {
+  const WindowDim* found = nullptr;
+  for (const WindowDim& d : dims)
+    if (d.out && clause.dependsOn(d.out)) {
+      if (found) return clause;
+      found = &d;
+    }
+  if (!found || clause.op() != Op::Lt || clause.src(0).dtype() != DType::Index) return clause;
+  Linear form = linearOf(clause.src(0));
+  form.add(linearOf(clause.src(1)), -1);
+  const int64_t moves = form.coefOf(found->out);
+  if (form.overflow || moves < 1 ||
+      std::ranges::any_of(
+          form.terms,
+          [&](const Term& t) {
+            return (t.base != found->out && t.base.dependsOn(found->out)) || t.base.dependsOn(found->axis);
+          }))
+    return clause;
+  Linear last;
+  last.add(form, found->stride);
+  last.add(found->axis, moves * found->dilation);
+  last.add(found->stride - 1 - moves * found->dilation * (maxExtent(found->axis) - 1));
+  const UOp at = build(g, last);
+  return at ? g.alu(Op::Lt, {at, g.index(0)}) : clause;
 }
 
 }  // namespace
@@ -143,13 +201,16 @@ Result<Applied> applyWindow(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
     axes.push_back(axis), ranges.push_back(axis.range);
   }
   SVOD_TRY(UOp load, loadToPack(sink, opt.kind, args.slot, ranges));
-  std::vector<WindowDim> dims = windowDims({load, simplify(g, load.src(0).src(1)), args.slot, false}, axes);
+  const GatedLoad gated = apartFromStores(g, sink, load);
+  std::vector<WindowDim> dims = windowDims({gated.load, simplify(g, load.src(0).src(1)), args.slot, false}, axes);
   if (std::ranges::none_of(dims, [](const WindowDim& d) { return static_cast<bool>(d.out); }))
     return fail(Diag::BadOpt, "no two of these axes slide over parameter " + std::to_string(args.slot),
                 "pack copies an operand without windows");
+  std::vector<UOp> clauses = clausesOf(gated.load, 2);
+  for (UOp clause : gated.ofStores) clauses.push_back(ofPositions(g, clause, dims));
   WindowCopy copy(g, sink, "p" + std::to_string(args.slot));
   for (const WindowDim& d : dims) copy.add(d);
-  UOp read = copy.readInPlaceOf(load, sink);
+  UOp read = copy.readInPlaceOf(withClauses(g, load, clauses), sink);
   if (!read)
     return fail(Diag::BadOpt, "parameter " + std::to_string(args.slot) + " is read at more than sums of these axes");
   return Applied(substitute(g, sink, std::span(&load, 1), std::span(&read, 1)), copy.made());
