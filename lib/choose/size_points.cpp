@@ -19,6 +19,12 @@ std::vector<UOp> sizesOfLoops(UOp sink) {
   return variables;
 }
 
+/// Texts and batches of one element happen, pictures and sounds of one do not.
+int64_t smallSize(const VarArg& v) {
+  const int64_t size = v.likely > parameters::kSmallRuns ? v.likely / parameters::kSmallerRun : 1;
+  return std::clamp(size, v.min, v.max);
+}
+
 }  // namespace
 
 SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
@@ -32,7 +38,7 @@ SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
     return sizes;
   };
   add(each([](const VarArg& v) { return v.likely; }), parameters::kLikelyWeight);
-  add(each([](const VarArg& v) { return std::clamp<int64_t>(1, v.min, v.max); }), 1);
+  add(each(smallSize), 1);
   larger_ = add(each([](const VarArg& v) { return std::clamp(parameters::kLargerRun * v.likely, v.min, v.max); }), 1);
 }
 

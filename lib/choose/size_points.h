@@ -15,7 +15,7 @@ struct SizePoint {
   double weight;
 };
 
-/// The variables that extents of loops depend on, and the points: the likely sizes, the least, and a multiple of the
+/// The variables that extents of loops depend on, and the points: the likely sizes, small ones, and a multiple of the
 /// likely ones, but for those at which a loop has no iteration. None where no extent depends on a variable.
 class SizePoints {
  public:

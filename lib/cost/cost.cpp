@@ -107,13 +107,16 @@ double CostModel::cost(const Item& item, std::span<const Lanes> lanes, bool pack
     auto lane = std::ranges::find(lanes, r, &Lanes::range);
     int64_t extent = std::max<int64_t>(maxExtent(r), 1), width = lane == lanes.end() ? 1 : lane->width;
     runs *= static_cast<double>((extent + width - 1) / width);
+    // All terms of a sum have the mask of their result.
+    const bool staysMasked =
+        !constExtent(r) && std::ranges::any_of(loops, [](UOp l) { return axisType(l) == AxisType::Reduce; });
     bool inLanes = lane != lanes.end() && (item.node.dependsOn(r) || item.node.op() == Op::Store);
     if (!inLanes || !item.access || packed) continue;
     std::optional<int64_t> stride = strideOf(*item.access, r);
     if (!stride || (*stride != 0 && *stride != neighbourStride(*item.access)))
       runs *= scattered(stride.value_or(0), width, item.access->isStore);
     else if (extent < width || !constExtent(r))
-      runs *= caps_.maskedOps ? kMaskedWeight : static_cast<double>(width);
+      runs *= !caps_.maskedOps ? static_cast<double>(width) : staysMasked ? 1 : kMaskedWeight;
   }
   if (!packed) return runs * item.weight;
   double elements = 1;

@@ -196,6 +196,7 @@ class OnnxImporter : public OnnxContext {
   void noteDemand(const std::string& by);
   void noteSwept(const proto::NodeProto& node, std::span<const Tensor> inputs);
   int64_t usualMost(const std::string& name) const;
+  int64_t usualOf(const std::string& name, Interval bounds) const;  // the likely size
   std::string uniqueName(std::string_view wanted);
   Tensor constantOf(const TensorData& data, std::string_view name);
 

@@ -323,14 +323,19 @@ Dim OnnxImporter::sizeOf(const SizeForm& form) {
   return total;
 }
 
+int64_t OnnxImporter::usualOf(const std::string& name, Interval bounds) const {
+  if (batches_.contains(name)) return 1;
+  const bool isImage = usualMost(name) == UsualSizes::kImage;
+  return isImage ? std::clamp(UsualSizes::kLikelyImage, bounds.min, bounds.max) : usualSize(bounds);
+}
+
 Dim OnnxImporter::freeVariable(const std::string& name) {
   auto [it, isNew] = variables_.try_emplace(name);
   if (!isNew) return it->second;
   if (!sizes_.isGiven(name)) unbounded_.push_back(name);
   const Interval bounds = sizes_.boundsOf(name);
   nameCounts_[name] = 1;
-  const int64_t usual = batches_.contains(name) ? 1 : usualSize(bounds);
-  return it->second = builder_.variable(name, bounds.min, bounds.max, sizes_.likelyOf(name, usual));
+  return it->second = builder_.variable(name, bounds.min, bounds.max, sizes_.likelyOf(name, usualOf(name, bounds)));
 }
 
 }  // namespace svod
