@@ -23,10 +23,16 @@ def clashes(found):
     return {name: sorted(rooms) for name, rooms in found.items() if len(rooms) > 1}
 
 
+def archives():
+    """Of the rooms as they are built; a room that was moved leaves its archive behind."""
+    rules = (BUILD / "build.ninja").read_text()
+    return [a for a in sorted(BUILD.glob("lib/**/libsvod_*.a")) if f"build {a.relative_to(BUILD)}:" in rules]
+
+
 class Symbols(unittest.TestCase):
 
     def test_no_name_has_two_rooms(self):
-        rooms = sorted(BUILD.glob("lib/**/libsvod_*.a"))
+        rooms = archives()
         self.assertGreater(len(rooms), 20)
         done = subprocess.run(["nm", "-A", *rooms], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
