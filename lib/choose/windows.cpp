@@ -42,8 +42,8 @@ std::vector<int64_t> linesOfCopy(const Windows& w) {
 }
 
 int64_t columnsOfCopy(const Windows& w, int64_t lanes) {
-  const int64_t columns = maxExtent(w.column), most = parameters::kFreeVectors * lanes;
-  if (constExtent(w.column)) return columns;
+  if (constExtent(w.column)) return maxExtent(w.column);
+  const int64_t columns = std::max<int64_t>(1, maxExtent(w.column)), most = parameters::kFreeVectors * lanes;
   return roundUp(ceilDiv(columns, ceilDiv(columns, most)), std::min(lanes, columns));
 }
 

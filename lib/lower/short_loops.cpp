@@ -16,6 +16,7 @@ bool contains(std::span<const UOp> list, UOp node) { return std::ranges::find(li
 struct Limit {
   UOp clause, count;
   bool isExact = true;  // it holds for all iterations before that
+  bool operator==(const Limit&) const = default;
 };
 
 /// The loops that run inside of `range`, and what stands for copies and lanes.
@@ -62,14 +63,11 @@ std::optional<Limit> limitOf(Graph& g, UOp clause, UOp range, std::span<const UO
 }
 
 std::vector<UOp> storesOf(UOp end) {
-  std::vector<UOp> stores;
-  for (UOp n : end.src(0).op() == Op::Group ? std::vector<UOp>(end.src(0).src().begin(), end.src(0).src().end())
-                                            : std::vector<UOp>{end.src(0)})
-    stores.push_back(n);
-  return stores;
+  const UOp body = end.src(0);
+  return body.op() == Op::Group ? std::vector<UOp>(body.src().begin(), body.src().end()) : std::vector<UOp>{body};
 }
 
-/// The limit that all stores inside of the loop have.
+/// The limit that all stores inside of the loop have, in every nest that closes it.
 std::optional<Limit> limitOfStores(Graph& g, UOp sink, UOp range) {
   std::optional<Limit> found;
   for (UOp end : sink.src()) {
@@ -81,7 +79,7 @@ std::optional<Limit> limitOfStores(Graph& g, UOp sink, UOp range) {
         for (UOp clause : splitClauses(store.src(2)))
           if (!limit || !limit->isExact)
             if (std::optional<Limit> other = limitOf(g, clause, range, inner)) limit = std::move(other);
-      if (!limit || (found && found->clause != limit->clause)) return std::nullopt;
+      if (!limit || (found && *found != *limit)) return std::nullopt;
       found = std::move(limit);
     }
   }

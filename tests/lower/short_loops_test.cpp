@@ -117,3 +117,22 @@ TEST_CASE("A loop of a tile runs as far as the axis goes") {
   CHECK(ends == 1);
   CHECK(shortenLoops(g, shorter) == shorter);
 }
+
+TEST_CASE("A loop that two nests share ends early only where both do") {
+  for (bool areAlike : {true, false}) {
+    Graph g;
+    Builder b(g);
+    UOp rows = g.variable("rows", 1, 20), tile = b.loop(g.alu(Op::Floordiv, {b.add(rows, b.i(3)), b.i(4)})),
+        row = b.loop(4);
+    UOp at = simplify(g, b.add(b.mul(tile, b.i(4)), row));
+    const auto nest = [&](uint32_t slot, UOp gate) {
+      UOp out =
+          g.indexInto(g.make(Op::Param, DType::F32, {b.i(24)}, SlotArg{slot, Space::Global}), std::vector<UOp>{at});
+      UOp one = g.constant(Scalar::of(DType::F32, 1));
+      UOp store = gate ? g.make(Op::Store, DType::Void, {out, one, gate}) : b.store(out, one);
+      return b.end(store, {tile, row});
+    };
+    UOp sink = b.sink({nest(0, b.lt(at, rows)), nest(1, areAlike ? b.lt(at, rows) : UOp())});
+    CHECK((shortenLoops(g, sink) != sink) == areAlike);
+  }
+}
