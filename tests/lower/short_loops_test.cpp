@@ -136,3 +136,17 @@ TEST_CASE("A loop that two nests share ends early only where both do") {
     CHECK((shortenLoops(g, sink) != sink) == areAlike);
   }
 }
+
+TEST_CASE("A loop stays whole where nests that share it run it at different depths") {
+  Graph g;
+  Builder b(g);
+  UOp rows = g.variable("rows", 1, 20), row = b.loop(4), column = b.loop(3), at = b.add(row, column);
+  const auto nest = [&](uint32_t slot, std::vector<UOp> loops) {
+    UOp out = g.indexInto(g.make(Op::Param, DType::F32, {b.i(24)}, SlotArg{slot, Space::Global}), std::vector<UOp>{at});
+    UOp one = g.constant(Scalar::of(DType::F32, 1));
+    return b.end(g.make(Op::Store, DType::Void, {out, one, b.lt(at, rows)}), std::move(loops));
+  };
+  UOp sink = b.sink({nest(0, {row, column}), nest(1, {column, row})});
+  for (UOp n : toposort(shortenLoops(g, sink)))
+    if (n.op() == Op::Store) CHECK(n.src(2).op() == Op::Lt);
+}
