@@ -3,6 +3,7 @@ set(SVOD_PACKAGES
   "runtime|svod-runtime|libsvod-runtime.so.0, which loads and runs plans, components for devices, and svod-run"
   "dev|svod-dev|headers, the static runtime, find_package(svod), svod_add_plan and svod-runtime.pc"
   "compiler|svod|svodc, which compiles graphs into plans, and svod-opt, which runs its passes one by one"
+  "library|svod-compiler|libsvod-compiler.so.0 and its headers: programs build graphs and compile them"
   "python|svod-python|the wheel of the Python package, which pip installs: /usr/share/svod/svod-*.whl")
 
 # svod_debian_packages(part ...): those parts as packages.
@@ -31,6 +32,7 @@ function(svod_debian_packages)
   if(compiler IN_LIST ARGV)  # find_package(svod) wants the files of all it knows
     string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", svod (= ${PROJECT_VERSION})")
   endif()
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "svod-dev (= ${PROJECT_VERSION})")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3, python3-numpy")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
   include(CPack)

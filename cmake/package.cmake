@@ -16,6 +16,11 @@ function(svod_install_package)
   file(RELATIVE_PATH SVOD_PREFIX_FROM_PC /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/svod-runtime.pc.in ${PROJECT_BINARY_DIR}/svod-runtime.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/svod-runtime.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+  if(TARGET svod_compiler_shared)
+    install(EXPORT svodCompilerTargets NAMESPACE svod:: DESTINATION ${folder} COMPONENT library)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/svod-compiler.pc.in ${PROJECT_BINARY_DIR}/svod-compiler.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/svod-compiler.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+  endif()
 endfunction()
 
 # svod_install_notices(part ...): each Debian package has the licenses of svod and of what it contains, and the list of changes.

@@ -1,34 +1,7 @@
 #include "runtime-min/api_error.h"
 #include "support/says.h"
 
-#include <cstring>
-
 namespace svod {
-
-void copyText(char* to, size_t room, std::string_view text) {
-  if (room == 0) return;
-  size_t length = std::min(text.size(), room - 1);
-  while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) length--;
-  std::memcpy(to, text.data(), length);
-  to[length] = '\0';
-}
-
-namespace {
-
-int fill(svod_error* to, Diag diag, std::string_view message, std::string_view help) {
-  const DiagInfo& row = info(diag);
-  if (to != nullptr) {
-    to->exit_code = row.exitCode;
-    copyText(to->code, sizeof to->code, row.code);
-    copyText(to->message, sizeof to->message, message);
-    copyText(to->help, sizeof to->help, help);
-  }
-  return row.exitCode;
-}
-
-}  // namespace
-
-int report(const Error& from, svod_error* to) { return fill(to, from->diag, from->message, from->help); }
 
 Status checkIndex(size_t index, size_t count, const char* what) {
   if (index < count) return {};
@@ -65,15 +38,17 @@ InstanceCall::Refused InstanceCall::enter() {
 int InstanceCall::report(svod_error* to) const {
   switch (refused_) {
     case Refused::Busy:
-      return fill(to, Diag::Usage,
-                  "the instance is in use: another thread, or a function that it calls, uses it as well",
-                  "an instance is for one thread at a time: make one for each, or take turns");
+      return fillError(to, Diag::Usage,
+                       "the instance is in use: another thread, or a function that it calls, uses it as well",
+                       "an instance is for one thread at a time: make one for each, or take turns");
     case Refused::Submitted:
-      return fill(to, Diag::Usage, "the instance has a submitted run", "call svod_wait first, or use another instance");
+      return fillError(to, Diag::Usage, "the instance has a submitted run",
+                       "call svod_wait first, or use another instance");
     case Refused::Forked:
-      return fill(to, Diag::DeviceFailure, "the instance has devices, which stay with the process that opened them",
-                  "create the instance after the fork");
-    default: return fill(to, Diag::Usage, "the instance is a null pointer", "svod_instance_create makes one");
+      return fillError(to, Diag::DeviceFailure,
+                       "the instance has devices, which stay with the process that opened them",
+                       "create the instance after the fork");
+    default: return fillError(to, Diag::Usage, "the instance is a null pointer", "svod_instance_create makes one");
   }
 }
 

@@ -1,14 +1,9 @@
-// How functions of the C interface end: a Status becomes an exit code and a filled svod_error.
+// How functions of the C interface begin and end: what they were given is checked, and a Status becomes an exit code.
 #pragma once
 #include "runtime-min/handles.h"
+#include "runtime-min/report_error.h"
 
 namespace svod {
-
-/// The exit code; `to` may be null.
-int report(const Error& from, svod_error* to);
-
-/// At most `room` bytes with a 0 at the end, cut at the end of a character; nothing without room.
-void copyText(char* to, size_t room, std::string_view text);
 
 Status checkIndex(size_t index, size_t count, const char* what);
 /// The same of what has names in a plan, which are told.

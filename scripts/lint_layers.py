@@ -99,6 +99,7 @@ def check_cmake(root, folder, room, layers, report):
         line = text.count("\n", 0, call.start()) + 1
         deps = re.search(r"\bDEPS\b(.*?)(?:\b(?:LIBS|SOURCES|COMPONENT)\b|$)", call.group(1), re.S)
         for dep in deps.group(1).split() if deps else []:
+            dep = dep if dep in layers or f"tools/{dep}" not in layers else f"tools/{dep}"
             named.add(dep)
             if dep not in layers[room]:
                 report.error("deps", cmake, line, f"DEPS {dep}: the '{room}' line of {LAYERS} does not list '{dep}'")

@@ -55,12 +55,17 @@ std::string plainText(const Error& error, std::string_view severity, bool color)
 }  // namespace
 
 Console::Console(const ConsoleOptions& options)
-    : options_(options), progressWanted_(isatty(STDERR_FILENO) == 1 && !options.jsonDiagnostics && !options.quiet),
+    : options_(options),
+      progressWanted_(isatty(STDERR_FILENO) == 1 && !options.jsonDiagnostics && !options.quiet && !options.isSilent()),
       colorErrors_(isatty(STDERR_FILENO) == 1 && !options.noColor && !options.jsonDiagnostics),
-      colorOutput_(isatty(STDOUT_FILENO) == 1 && !options.noColor),
-      outputWidth_(isatty(STDOUT_FILENO) == 1 ? outputColumns() : 0) {}
+      colorOutput_(isatty(STDOUT_FILENO) == 1 && !options.noColor && !options.isSilent()),
+      outputWidth_(isatty(STDOUT_FILENO) == 1 && !options.isSilent() ? outputColumns() : 0) {}
 
 Status Console::print(std::string_view text) {
+  if (options_.isSilent()) {
+    if (options_.onResult) options_.onResult(text);
+    return {};
+  }
   clearProgress();
   errno = 0;
   FILE* const stream = options_.dataOnStdout ? stderr : stdout;
@@ -74,6 +79,10 @@ void Console::note(const Error& error) { show(error, kNote); }
 
 void Console::show(const Error& error, std::string_view severity) {
   if (options_.quiet && severity != kError) return;
+  if (options_.isSilent()) {
+    if (options_.onMessage) options_.onMessage(error, severity);
+    return;
+  }
   clearProgress();
   std::string text = options_.jsonDiagnostics ? jsonText(error, severity) : plainText(error, severity, colorErrors_);
   text += '\n';

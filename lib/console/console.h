@@ -1,6 +1,7 @@
 // What a program writes where: results to stdout, errors and progress to stderr.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,11 @@ struct ConsoleOptions {
   bool jsonDiagnostics = false;
   bool dataOnStdout = false;  // stdout carries an array: text for people goes to stderr
   bool quiet = false;         // notes, warnings and progress go nowhere
+  /// Where set, nothing is written: they get results, and messages with the word for their severity.
+  std::function<void(std::string_view text)> onResult = {};
+  std::function<void(const Error& error, std::string_view severity)> onMessage = {};
+
+  bool isSilent() const { return onResult || onMessage; }
 };
 
 class Console {

@@ -47,7 +47,7 @@ void prepareProcess() {
 }
 
 struct InterruptGuard::State {
-  Console& console;
+  Console* console = nullptr;  // null: signals are left alone
   std::string folder{};
   std::mutex busy{};
   bool inPlace = false;  // guarded by busy, as the next three
@@ -73,7 +73,7 @@ struct InterruptGuard::State {
     std::unique_lock<std::mutex> lock(busy);
     if (inPlace) return;
     clearAway();
-    console.report({Diag::Interrupted, message, help});
+    console->report({Diag::Interrupted, message, help});
     _exit(info(Diag::Interrupted).exitCode);
   }
   void clearAway() {
@@ -87,7 +87,7 @@ struct InterruptGuard::State {
   }
 };
 
-InterruptGuard::InterruptGuard(Console& console) : state_(new State{console}) {
+InterruptGuard::InterruptGuard(Console& console) : state_(new State{&console}) {
   state_->signals = interrupts();
   const sigset_t set = withStop(state_->signals);
   pthread_sigmask(SIG_BLOCK, &set, &state_->before);
@@ -98,18 +98,21 @@ InterruptGuard::InterruptGuard(Console& console) : state_(new State{console}) {
   }
 }
 
+InterruptGuard::InterruptGuard() : state_(new State) {}
+
 InterruptGuard::~InterruptGuard() {
   state_->ending = true;
   if (state_->watcher.joinable()) state_->stopWatching();
-  if (state_->inPlace)  // one that is pending would end the process by the signal
+  if (state_->console != nullptr && state_->inPlace)  // one that is pending would end the process by the signal
     for (int signal : kInterrupts)
       if (sigismember(&state_->signals, signal) == 1) std::signal(signal, SIG_IGN);
-  pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
+  if (state_->console != nullptr) pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
   delete state_;
 }
 
 void InterruptGuard::beforeError() {
   if (state_->watcher.joinable()) state_->stopWatching();  // does not return when the thread ends the process
+  if (state_->console == nullptr) return;
   sigset_t pending;
   sigpending(&pending);
   for (int signal : kInterrupts)

@@ -18,6 +18,8 @@ void prepareProcess();
 class InterruptGuard {
  public:
   explicit InterruptGuard(Console& console);
+  /// One that leaves signals alone: for libraries, whose process belongs to a program.
+  InterruptGuard();
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
 

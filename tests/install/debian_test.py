@@ -9,8 +9,11 @@ HOLDS = {"svod-runtime": {"usr/bin/svod-run", "usr/lib/libsvod-runtime.so.0", "u
          "svod-dev": {"usr/lib/libsvod-runtime.so", "usr/lib/libsvod-runtime.a", "usr/include/svod/runtime.h", "usr/lib/cmake/svod/svodConfig.cmake",
                       "usr/lib/pkgconfig/svod-runtime.pc"},
          "svod": {"usr/bin/svodc", "usr/bin/svod-opt", "usr/share/man/man1/svodc.1"},
+         "svod-compiler": {"usr/lib/libsvod-compiler.so.0", "usr/include/svod/compiler.h", "usr/lib/pkgconfig/svod-compiler.pc",
+                           "usr/lib/cmake/svod/svodCompilerTargets.cmake"},
          "svod-python": {"usr/share/svod/svod-*.whl"}}
-NEEDS = {"svod-runtime": ["libc6"], "svod-dev": ["svod-runtime (=", "svod (="], "svod": ["libllvm19"], "svod-python": ["python3"]}
+NEEDS = {"svod-runtime": ["libc6"], "svod-dev": ["svod-runtime (=", "svod (="], "svod": ["libllvm19"],
+         "svod-compiler": ["svod-dev (=", "libllvm19"], "svod-python": ["python3"]}
 
 
 @unittest.skipIf(shutil.which("cpack") is None or shutil.which("dpkg-deb") is None, "needs cpack and dpkg-deb")

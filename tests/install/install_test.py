@@ -12,6 +12,7 @@ from installed import BIN, ROOT, InstallTest
 
 MANUALS = ("man/man1/{}.1", "bash-completion/completions/{}", "zsh/site-functions/_{}", "fish/vendor_completions.d/{}.fish")
 PROGRAMS = ("svodc", "svod-run", "svod-opt")
+HEADERS = ("runtime.h", "runtime.hpp", "compiler.h", "compiler.hpp", "compiler_values.hpp", "compiler_ops.hpp")
 
 
 class Installed(InstallTest):
@@ -23,17 +24,19 @@ class Installed(InstallTest):
         subprocess.run(["cmake", "--install", BIN.parent, "--prefix", cls.prefix, "--strip"], check=True, stdout=subprocess.DEVNULL)
 
     def test_what_is_installed(self):
-        names = {re.sub("Targets-.*", "Targets-build.cmake", str(p.relative_to(self.prefix))) for p in self.prefix.rglob("*") if not p.is_dir()}
-        config = {f"lib/cmake/svod/svod{name}.cmake" for name in ("Config", "ConfigVersion", "AddPlan", "HostTools", "Targets", "Targets-build")}
+        names = {re.sub("Targets-\\w+[.]", "Targets-build.", str(p.relative_to(self.prefix))) for p in self.prefix.rglob("*") if not p.is_dir()}
+        config = {f"lib/cmake/svod/svod{name}.cmake" for name in ("Config", "ConfigVersion", "AddPlan", "HostTools", "Targets", "Targets-build", "CompilerTargets", "CompilerTargets-build")}
         libraries = {f"lib/libsvod-runtime.{end}" for end in ("a", "so", "so.0", "so.0.1.0")} | {"lib/libsvod-cuda.so.0", "lib/libsvod-cuda.so.0.1.0"}
+        libraries |= {f"lib/libsvod-compiler.{end}" for end in ("so", "so.0", "so.0.1.0")}
         self.assertEqual(names, {f"bin/{name}" for name in PROGRAMS} | libraries | config |
                          {f"share/svod/{name}" for name in ("README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY.md")} |
                          {f"share/svod/docs/{p.name}" for p in (ROOT / "docs").iterdir()} |
-                         {"include/svod/runtime.h", "include/svod/runtime.hpp", "lib/pkgconfig/svod-runtime.pc",
+                         {f"include/svod/{name}" for name in HEADERS} |
+                         {"lib/pkgconfig/svod-runtime.pc", "lib/pkgconfig/svod-compiler.pc",
                           *(f"share/svod/{p.relative_to(ROOT)}" for p in (ROOT / "examples").rglob("*") if p.is_file()),
                           *(f"share/svod/toolchains/{p.name}" for p in (ROOT / "cmake/toolchains").iterdir()),
                           *(f"share/{form.format(name)}" for name in PROGRAMS for form in MANUALS),
-                          *(f"share/doc/{name}/{file}" for name in ("svod", "svod-runtime", "svod-dev", "svod-python") for file in ("copyright", "CHANGELOG.md")),
+                          *(f"share/doc/{name}/{file}" for name in ("svod", "svod-runtime", "svod-dev", "svod-compiler", "svod-python") for file in ("copyright", "CHANGELOG.md")),
                           f"share/svod/svod-0.1.0-py3-none-linux_{platform.machine()}.whl"})
         for name in PROGRAMS:
             self.assertIn("0.1.0", self.command(self.prefix / "bin" / name, "--version"))
@@ -160,6 +163,20 @@ class Installed(InstallTest):
         self.assertIn("Nothing to be done", self.command(*make))
         static = self.command("pkg-config", "--static", "--libs", "svod-runtime", PKG_CONFIG_PATH=str(place / "lib/pkgconfig"))
         self.assertIn("-pthread", static)
+
+    def test_program_that_compiles(self):
+        """The example of the compiler as a library: by CMake, and by a C++ compiler with pkg-config."""
+        example = self.prefix / "share/svod/examples/compile_at_start"
+        self.command("cmake", "-S", example, "-B", self.folder / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.command("cmake", "--build", self.folder / "build")
+        said = self.command(self.folder / "build/compile_at_start", "4")
+        self.assertIn("0.00 0.11 0.11 0.11", said)
+        place = self.folder / "prefix"
+        place.symlink_to(self.prefix)
+        flags = self.command("pkg-config", "--cflags", "--libs", "svod-compiler", "svod-runtime", PKG_CONFIG_PATH=str(place / "lib/pkgconfig")).split()
+        self.command("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", example / "compile_at_start.cpp", *flags, f"-Wl,-rpath,{place}/lib", "-o", "start",
+                     cwd=self.folder)
+        self.assertEqual(self.command("./start", "4", cwd=self.folder), said)
 
     def test_plain_commands(self):
         project = self.project()

@@ -10,53 +10,18 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from interface import Interface, output
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIBRARIES = (ROOT / os.environ.get("SVOD_BIN_DIR", "build/test/bin")).resolve().parent / "runtime-min"
 SHARED, STATIC = LIBRARIES / "libsvod-runtime.so", LIBRARIES / "libsvod-runtime.a"
 INCLUDE = ROOT / "runtime-min/include"
-HEADER = re.sub(r"/\*.*?\*/", " ", (INCLUDE / "svod/runtime.h").read_text(), flags=re.S)
+INTERFACE = Interface("svod/runtime.h", [INCLUDE], SHARED)
 RECORD = Path(__file__).parent / "abi.txt"
 
 
-def output(*words):
-    return subprocess.run([*map(str, words)], check=True, capture_output=True, text=True).stdout
-
-
-def prototypes():
-    """One line per function, in the order of the header."""
-    return [" ".join(text.split()) for text in re.findall(r"^SVOD_API ([^;]+);", HEADER, re.M)]
-
-
-def functions():
-    return sorted(re.search(r"(svod_\w+)\(", text)[1] for text in prototypes())
-
-
-def members(body):
-    """Names in the body of a struct, which may be pointers to functions, arrays, or several of one type."""
-    for declaration in filter(None, map(str.strip, body.split(";"))):
-        pointer = re.search(r"\(\*(\w+)\)", declaration)
-        yield from [pointer[1]] if pointer else (re.findall(r"\w+", re.sub(r"\[.*", "", part))[-1] for part in declaration.split(","))
-
-
-def layouts():
-    """Sizes and offsets as the C compiler of this machine has them."""
-    lines = ['printf("SVOD_NONE %llx\\n", (unsigned long long)SVOD_NONE);']
-    for name, body in re.findall(r"typedef struct (\w+) \{(.*?)\} \1;", HEADER, re.S):
-        lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
-        lines += [f'printf("  {m} %zu+%zu\\n", offsetof({name}, {m}), sizeof((({name}*)0)->{m}));' for m in members(body)]
-    for name, body in re.findall(r"typedef enum (\w+) \{(.*?)\} \1;", HEADER, re.S):
-        lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
-        lines += [f'printf("  {word} %d\\n", (int){word});' for word in re.findall(r"\w+", body)]
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "layouts.c"
-        source.write_text("#include <stdio.h>\n#include <svod/runtime.h>\nint main(void) {\n" + "\n".join(lines) + "\nreturn 0;\n}\n")
-        output("cc", "-I", INCLUDE, source, "-o", Path(folder) / "layouts")
-        return output(Path(folder) / "layouts").splitlines()
-
-
 def present():
-    soname = re.search(r"SONAME.*\[(.*)\]", output("readelf", "-d", SHARED))[1]
-    return "\n".join(["# Made by tests/runtime/abi_test.py --update, on x86-64.", soname, *prototypes(), *layouts(), ""])
+    return INTERFACE.present("tests/runtime/abi_test.py", ['printf("SVOD_NONE %llx\\n", (unsigned long long)SVOD_NONE);'])
 
 
 @unittest.skipIf(os.environ.get("SVOD_SANITIZE"), "sanitizers add to the libraries")
@@ -70,13 +35,13 @@ class Abi(unittest.TestCase):
                          "record it: python3 tests/runtime/abi_test.py --update")
 
     def test_the_shared_library_shows_the_functions_and_needs_libc_alone(self):
-        self.assertEqual(sorted(line.split()[-1] for line in output("nm", "-D", "--defined-only", SHARED).splitlines()), functions())
+        self.assertEqual(INTERFACE.exported(), INTERFACE.functions())
         needed = set(re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "-d", SHARED)))
         self.assertLessEqual({name.split(".so")[0] for name in needed}, {"libc", "libm", "libpthread", "libdl", "ld-linux-x86-64"}, needed)
 
     def test_the_static_library_shows_the_functions_and_links_alone(self):
         names = [line.split()[-1] for line in output("nm", "-g", "--defined-only", STATIC).splitlines() if len(line.split()) == 3]
-        self.assertEqual(sorted(names), functions())
+        self.assertEqual(sorted(names), INTERFACE.functions())
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder) / "example"
             output("cc", "-std=c99", "-I", INCLUDE, ROOT / "tests/runtime/example.c", STATIC, "-o", program)

@@ -14,7 +14,7 @@ namespace svod {
 
 struct Command;
 
-/// The part of the environment that is no flag. Read in main.cpp only.
+/// The part of the environment that is no flag.
 struct Environment {
   std::string tempDirectory = "/tmp";
   std::string cacheDirectory;         // empty: the user has none
@@ -22,6 +22,9 @@ struct Environment {
   std::string makeFlags;              // MAKEFLAGS: where a make that runs svodc says how many jobs there may be
   bool noColor = false;
 };
+
+/// That of this process. Read once per program, or per call of a library.
+Environment readEnvironment();
 
 using PassInstrument = decltype(PassOptions::instrument);
 

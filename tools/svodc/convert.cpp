@@ -4,9 +4,8 @@
 #include <set>
 
 #include "console/console.h"
-#include "data/atomic_write.h"
-#include "data/safetensors.h"
 #include "depfile.h"
+#include "model_files.h"
 #include "models.h"
 #include "onnx/onnx.h"
 #include "options.h"
@@ -15,8 +14,6 @@
 namespace svod {
 
 namespace {
-
-constexpr std::string_view kWeightExtension = ".safetensors";
 
 /// Whether `path` is to hold JSON; stdout gets the format that the input does not have.
 Result<bool> wantsJson(const std::string& path, const std::string& input) {
@@ -28,30 +25,14 @@ Result<bool> wantsJson(const std::string& path, const std::string& input) {
 
 std::string textOf(const GraphFile& file, bool json) { return json ? writeGraphJson(file) : writeGraphText(file); }
 
-/// The graph and the file of its weights, both or none.
-Status writeBoth(const std::string& path, const std::string& text, const std::string& weightPath,
-                 const std::vector<WrittenWeight>& weights) {
-  std::error_code ignored;
-  if (std::filesystem::exists(weightPath, ignored) && !isOwnSafetensors(weightPath))
-    return fail(Diag::Io, "the weights of the graph belong into '" + weightPath + "', where another file stands",
-                "give the graph another name, or move that file away");
-  std::vector<NewSafeTensor> tensors;
-  for (const WrittenWeight& w : weights)
-    tensors.push_back(
-        {w.name, *elementTypeFromName(toText(w.dtype)), {w.dims.begin(), w.dims.end()}, {w.data.data, w.data.bytes}});
-  const NewSafetensors file = layOutSafetensors(std::move(tensors));
-  const NewFile files[] = {{weightPath, file.chunks()}, {path, {std::as_bytes(std::span(text))}}};
-  const auto isThere = [](const NewFile& f) { return holdsChunks(f.path, f.chunks); };
-  return std::ranges::all_of(files, isThere) ? Status() : writeFilesAtomic(files);
-}
-
 Status convertModel(const Request& request, bool json, Console& console) {
   const std::string &path = request.files.at(0), &output = request.flags.output;
   SVOD_TRY(LoadOptions load, loadOptions(request.flags));
   std::set<std::string> read = namedFiles(request, load);
   load.filesRead = &read;
-  const std::filesystem::path weightPath = std::filesystem::path(output).replace_extension(kWeightExtension);
-  SVOD_TRY(const OnnxConversion conversion, convertOnnx(path, load, weightPath.filename().string()));
+  const std::string weightPath = weightPathOf(output);
+  SVOD_TRY(const OnnxConversion conversion,
+           convertOnnx(path, load, std::filesystem::path(weightPath).filename().string()));
   const WrittenModel& model = conversion.written;
   for (const Error& note : conversion.notes) console.note(note);
   const std::string text = textOf(model.file, json);
@@ -63,8 +44,8 @@ Status convertModel(const Request& request, bool json, Console& console) {
     return fail(Diag::Usage, "the weights of '" + path + "' need a file beside the graph",
                 "give the graph a name: -o GRAPH.svod");
   return request.interrupts->place([&]() -> Status {
-    SVOD_CHECK(writeBoth(output, text, weightPath.string(), model.weights));
-    return writeDepfile(request, {output, weightPath.string()}, read);
+    SVOD_CHECK(writeModelFiles(output, text, model.weights));
+    return writeDepfile(request, {output, weightPath}, read);
   });
 }
 
