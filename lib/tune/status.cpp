@@ -23,6 +23,15 @@ std::string namesOf(const TuneUnit& unit) {
   return names;
 }
 
+/// In the greatest unit that it has two of; programs get seconds.
+Cell ageCell(const AttemptTrace& last, const std::vector<std::string>& attempts) {
+  constexpr std::pair<int64_t, const char*> kUnits[] = {{86400, " d"}, {3600, " h"}, {60, " min"}, {1, " s"}};
+  if (attempts.empty()) return "";
+  for (const auto& [seconds, name] : kUnits)
+    if (last.age >= 2 * seconds || seconds == 1) return Cell(last.age, std::to_string(last.age / seconds) + name);
+  return "";
+}
+
 }  // namespace
 
 Result<Document> statusOf(const TuneWork& work, const std::string& folder, const Warns& warns) {
@@ -31,6 +40,8 @@ Result<Document> statusOf(const TuneWork& work, const std::string& folder, const
                {"hash", "hash"},
                {"state", "state"},
                {"attempts", "attempts", true},
+               {"host", "host"},
+               {"age", "last growth", true},
                {"candidates", "candidates", true},
                {"winners", "winners", true},
                {"plans", "plans", true},
@@ -43,13 +54,14 @@ Result<Document> statusOf(const TuneWork& work, const std::string& folder, const
     const std::vector<std::string> attempts = attemptsOf(folder, unit);
     SVOD_TRY(const TuningLog log, readAttempts(attempts, warns));
     const UnitState state = stateOf(folder, unit);
+    const AttemptTrace last = attempts.empty() ? AttemptTrace() : traceOf(attempts.back());
     ++counts[state];
     if (state == UnitState::Damaged)
       warns({Diag::Io, "unit " + std::to_string(i) + " was done, and since then a log of it got lost or was changed",
              "svodc tune run " + folder + " --unit " + std::to_string(i) + " does it again"});
-    table.rows.push_back({i, unit.hash, nameOf(state), attempts.size(), log.candidates.size(),
-                          bestOf(log, tuningCompiler()).size(), log.plans.size(), compiledAhead(folder, unit),
-                          namesOf(unit)});
+    table.rows.push_back({i, unit.hash, nameOf(state), attempts.size(), last.host, ageCell(last, attempts),
+                          log.candidates.size(), bestOf(log, tuningCompiler()).size(), log.plans.size(),
+                          compiledAhead(folder, unit), namesOf(unit)});
   }
   const FactList facts = {{"work", "work", folder},
                           {"target", "target", work.target},

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 
 #include "data/atomic_write.h"
@@ -24,6 +25,13 @@ std::string unitFolder(const std::string& folder, const TuneUnit& unit) { return
 std::string donePath(const std::string& folder, const TuneUnit& unit) { return unitFolder(folder, unit) + "/done"; }
 std::string attemptPath(const std::string& folder, const TuneUnit& unit, int number) {
   return unitFolder(folder, unit) + "/attempt-" + std::to_string(number) + ".log";
+}
+
+std::string hostPath(const std::string& attempt) { return fs::path(attempt).replace_extension(".host").string(); }
+
+std::string hostName() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
 /// What the file `done` says once the unit ended with this attempt: a line as sha256sum writes it.
@@ -59,8 +67,20 @@ Result<std::string> claimAttempt(const std::string& folder, const TuneUnit& unit
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) return fail(ioError("cannot create", path, errno));
     ::close(file);
+    SVOD_CHECK(writeFileAtomic(hostPath(path), hostName() + "\n"));
     return path;
   }
+}
+
+AttemptTrace traceOf(const std::string& attempt) {
+  AttemptTrace trace;
+  if (Result<std::string> host = readWholeFile(hostPath(attempt), kMaxDoneBytes))
+    trace.host = host->substr(0, host->find('\n'));
+  std::error_code problem;
+  const fs::file_time_type written = fs::last_write_time(attempt, problem);
+  const auto since = std::chrono::duration_cast<std::chrono::seconds>(fs::file_time_type::clock::now() - written);
+  if (!problem) trace.age = std::max<int64_t>(0, since.count());  // clocks of machines differ
+  return trace;
 }
 
 std::string codeFolder(const std::string& folder, const TuneUnit& unit) { return unitFolder(folder, unit) + "/code"; }

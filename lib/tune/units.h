@@ -55,8 +55,14 @@ Result<TuneWork> readTuneWork(const std::string& folder);
 
 /// Logs of all attempts there are, in order.
 std::vector<std::string> attemptsOf(const std::string& folder, const TuneUnit& unit);
-/// A log for the next attempt, which nobody else has. Errors: Io.
+/// A log for the next attempt, which nobody else has; a file beside it names this host. Errors: Io.
 Result<std::string> claimAttempt(const std::string& folder, const TuneUnit& unit);
+/// Where an attempt runs or ran, and the seconds since its log grew.
+struct AttemptTrace {
+  std::string host;  // empty: unknown
+  int64_t age = 0;
+};
+AttemptTrace traceOf(const std::string& attempt);
 /// Where candidates of a unit are kept that were compiled ahead.
 std::string codeFolder(const std::string& folder, const TuneUnit& unit);
 Status markDone(const std::string& folder, const TuneUnit& unit, const std::string& attempt);

@@ -1,6 +1,8 @@
 """svodc tune run: an attempt at a unit that ends early, and what the next one makes of it."""
 import json
+import os
 import signal
+import socket
 import subprocess
 import time
 
@@ -41,6 +43,11 @@ class Attempts(WorkTest):
         self.assertEqual(report["candidates"], 0)  # all was known: that is an end, too
         unit, = self.status()["units"]
         self.assertEqual((unit["state"], unit["attempts"]), ("done", 2))
+        self.assertEqual(unit["host"], socket.gethostname())
+        self.assertLess(unit["age"], 600)
+        hour = time.time() - 7300
+        os.utime(log.parent / "attempt-2.log", (hour, hour))
+        self.assertIn("2 h", self.svodc("tune", "status", self.work).stdout)
         log.unlink()
         unit, = self.status()["units"]
         self.assertEqual((unit["state"], unit["attempts"]), ("damaged", 1))
