@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Copies what users read, README.md, docs/ and the licenses, for packages: links to files that these do not have become plain text.
+The folder html has the same pages as HTML.
 
 usage: copy_pages.py OUTPUT    whose folder `examples` will have those of the repository
 """
+import posixpath
 import re
 import shutil
 import sys
 from pathlib import Path
 
+from html_pages import html_page
 from lint_docs import LINK
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,6 +30,14 @@ def for_packages(page):
     return LINK.sub(link, page.read_text())
 
 
+def write_html(output, page):
+    others = [name for name in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")] if is_copied(name)]
+    paths = {posixpath.relpath(other, page.parent) for other in [*others, *(ROOT / "docs").glob("*.svg")]}
+    copy = output / "html" / page.relative_to(ROOT).with_suffix(".html")
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_text(html_page(for_packages(page), paths))
+
+
 def main(output):
     shutil.rmtree(output, ignore_errors=True)
     for name in PAGES:
@@ -35,8 +46,11 @@ def main(output):
             copy.parent.mkdir(parents=True, exist_ok=True)
             if file.suffix == ".md":
                 copy.write_text(for_packages(file))
+                write_html(output, file)
             else:
                 shutil.copyfile(file, copy)
+    for picture in sorted((ROOT / "docs").glob("*.svg")):
+        shutil.copyfile(picture, output / "html/docs" / picture.name)
 
 
 if __name__ == "__main__":

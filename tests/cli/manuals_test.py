@@ -1,12 +1,13 @@
 """Man pages and completions: every flag is in each, and shells read them."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import unittest
 from pathlib import Path
 
-from svodc import BIN, ToolTest, main
+from svodc import BIN, ROOT, ToolTest, main
 
 MANUALS = BIN.parent / "manuals"
 PROGRAMS = ("svodc", "svod-run", "svod-opt")
@@ -24,6 +25,13 @@ class Manuals(ToolTest):
             text = (MANUALS / place).read_text().replace("\\-", "-")
             with self.subTest(place):
                 self.assertEqual({flag for flag in flags if flag not in text and f"-l {flag[2:]} " not in text}, set())
+
+    def test_the_page_of_graph_files_has_every_op(self):
+        page = (MANUALS / "man/man5/svod-graph.5").read_text()
+        for op in json.loads(self.svodc("--list-ops", "--json").stdout):
+            self.assertIn(f"\\fB{op['name']}\\fR(", page)
+        for heading in re.findall(r"^## (.*)", (ROOT / "docs/graph-format.md").read_text(), re.M):
+            self.assertIn(f".SH {heading[:10]}", page)
 
     def complete(self, program, *words):
         script = MANUALS / "bash-completion/completions" / program
@@ -57,8 +65,8 @@ class Manuals(ToolTest):
 
     @unittest.skipUnless(shutil.which("groff"), "needs groff")
     def test_man_pages_are_pages(self):
-        for program in PROGRAMS:
-            page = MANUALS / f"man/man1/{program}.1"
+        for page in [*(MANUALS / f"man/man1/{program}.1" for program in PROGRAMS), MANUALS / "man/man5/svod-graph.5"]:
+            program = page.stem
             self.assertIn(program, self.said("groff", "-man", "-Tascii", page))
             self.assertTrue(Path(page).read_text().startswith(".TH"))
 

@@ -31,15 +31,30 @@ class Installed(InstallTest):
         self.assertEqual(names, {f"bin/{name}" for name in PROGRAMS} | libraries | config |
                          {f"share/svod/{name}" for name in ("README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY.md")} |
                          {f"share/svod/docs/{p.name}" for p in (ROOT / "docs").iterdir()} |
+                         {f"share/svod/html/docs/{p.stem}.html" for p in (ROOT / "docs").glob("*.md")} |
+                         {f"share/svod/html/docs/{p.name}" for p in (ROOT / "docs").glob("*.svg")} |
+                         {f"share/svod/html/{name}.html" for name in ("README", "CHANGELOG", "THIRD-PARTY")} | {"share/man/man5/svod-graph.5"} |
                          {f"include/svod/{name}" for name in HEADERS} |
                          {"lib/pkgconfig/svod-runtime.pc", "lib/pkgconfig/svod-compiler.pc",
                           *(f"share/svod/{p.relative_to(ROOT)}" for p in (ROOT / "examples").rglob("*") if p.is_file()),
                           *(f"share/svod/toolchains/{p.name}" for p in (ROOT / "cmake/toolchains").iterdir()),
                           *(f"share/{form.format(name)}" for name in PROGRAMS for form in MANUALS),
-                          *(f"share/doc/{name}/{file}" for name in ("svod", "svod-runtime", "svod-dev", "svod-compiler", "svod-python") for file in ("copyright", "CHANGELOG.md")),
+                          *(f"share/doc/{name}/{file}" for name in ("svod", "svod-runtime", "svod-dev", "svod-compiler", "python3-svod") for file in ("copyright", "CHANGELOG.md")),
                           f"share/svod/svod-0.1.0-py3-none-linux_{platform.machine()}.whl"})
         for name in PROGRAMS:
             self.assertIn("0.1.0", self.command(self.prefix / "bin" / name, "--version"))
+
+    def test_links_of_html_pages_lead_somewhere(self):
+        pages = {page: page.read_text() for page in (self.prefix / "share/svod/html").rglob("*.html")}
+        names = {page.resolve(): set(re.findall(r'id="([^"]+)"', text)) for page, text in pages.items()}
+        lost = set()
+        for page, text in pages.items():
+            for path, anchor in re.findall(r'(?:href|src)="([^":#]*)(?:#([^"]*))?"', text):
+                target = (page.parent / path if path else page).resolve()
+                if not target.exists() or (anchor and target in names and anchor not in names[target]):
+                    lost.add((page.name, path, anchor))
+        self.assertEqual(lost, set())
+        self.assertIn("<table>", pages[self.prefix / "share/svod/html/docs/cli.html"])
 
     def test_cmake(self):
         for generator, tool in (("Ninja", "ninja"), ("Unix Makefiles", "make")):
