@@ -69,6 +69,20 @@ class Wheel(InstallTest):
             self.assertIn(name, names)
         self.assertFalse([name for name in names if "svod-opt" in name or name.endswith(".whl")])
 
+    def test_tarball(self):
+        """The same files, where it is unpacked: programs, the Python package, and what builds need."""
+        tarball, = self.wheel.parent.glob("*.tar.gz")
+        self.command("tar", "xzf", tarball)
+        top = self.folder / "svod-0.1.0"
+        for path in self.prefix.rglob("*"):
+            name = path.relative_to(self.prefix)
+            if path.is_file() and len(name.parts) > 1 and "__pycache__" not in name.parts:
+                self.assertEqual((top / name).read_bytes(), path.read_bytes(), name)
+        (self.folder / "copy.svod").write_text("svod 1\ninput x: f32[2, 8]\noutput y = relu(x)\n")
+        said = self.command(sys.executable, "-c", COMPILES, "copy.svod", PYTHONPATH=str(top / "python"), PATH="/usr/bin:/bin")
+        self.assertIn("(2, 8)", said)
+        self.assertTrue((top / "LICENSE").exists())
+
     def test_links_of_its_pages_lead_somewhere(self):
         root, report = self.prefix / "share/svod", Report(self.prefix / "share/svod")
         pages = lint_docs.pages(root)
