@@ -2,6 +2,7 @@
 
 option(SVOD_WERROR "Warnings are errors (dev and test presets)" OFF)
 option(SVOD_VERIFY_EACH "Verify the graph after every pass by default" OFF)
+option(SVOD_UNITY "Compile sources of a room in groups: half the time for all, more for one that changes" OFF)
 option(SVOD_RELOCATABLE "svodc, svod-opt and svod-run are files that need libc alone: packages are made of these" OFF)
 option(SVOD_RUNTIME_ONLY "Build nothing but the runtime library: no LLVM, no third-party package, no tools but svod-run" OFF)
 option(SVOD_FUZZ "Build the libFuzzer targets (needs clang++)" OFF)

@@ -1,28 +1,31 @@
 # The functions rooms, tools and tests are declared with.
 
-# svod_library(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...])
-# A room: static library svod_NAME. DEPS are rooms below it, LIBS third-party targets of dependencies.cmake.
+# svod_library(NAME SOURCES a.cpp ... [ALONE b.cpp ...] [DEPS room ...] [LIBS target ...])
+# A room: static library svod_NAME. DEPS are rooms below it, LIBS third-party targets of dependencies.cmake. ALONE are
+# sources that SVOD_UNITY does not put into a group.
 function(svod_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;ALONE;DEPS;LIBS")
   add_library(svod_${name} STATIC ${arg_SOURCES})
   svod_include_root(svod_${name})
   svod_precompile(svod_${name} rooms)
+  svod_group(svod_${name} "${arg_ALONE}")
   target_link_libraries(svod_${name} PUBLIC tl::expected)
   svod_link(svod_${name} PUBLIC "${arg_DEPS}" "${arg_LIBS}")
   svod_verify_definition(svod_${name} ${name})
 endfunction()
 
-# svod_tool(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...] [COMPONENT part] [INTERNAL])
+# svod_tool(NAME SOURCES a.cpp ... [ALONE b.cpp ...] [DEPS room ...] [LIBS target ...] [COMPONENT part] [INTERNAL])
 # A program in build/<preset>/bin; `cmake --install build/release --strip` installs it stripped. COMPONENT is the package
 # it goes into (cmake/debian.cmake), compiler when it is left out. find_package(svod) knows it unless it is INTERNAL.
 function(svod_tool name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "COMPONENT" "SOURCES;DEPS;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "COMPONENT" "SOURCES;ALONE;DEPS;LIBS")
   if(NOT arg_COMPONENT)
     set(arg_COMPONENT compiler)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR})
   svod_precompile(${name} rooms)
+  svod_group(${name} "${arg_ALONE}")
   svod_link(${name} PRIVATE "${arg_DEPS}" "${arg_LIBS}")
   svod_verify_definition(${name} ${name})
   if(SVOD_RELOCATABLE)
@@ -103,6 +106,15 @@ function(svod_include_root target)
   cmake_path(IS_PREFIX lib_dir ${CMAKE_CURRENT_SOURCE_DIR} under_lib)
   if(NOT under_lib)
     target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  endif()
+endfunction()
+
+# With SVOD_UNITY, eight sources of a room are one translation unit: what they all include is read and instantiated once. Two
+# files of a group cannot both have a name of their own (in a namespace without a name); those in `alone` do.
+function(svod_group target alone)
+  if(SVOD_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_source_files_properties(${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
 

@@ -67,7 +67,7 @@ UOp storeOfOwnValue(const Match& m) {
   return m.graph.make(Op::Store, DType::Void, {node.src(0), value.src(2), m.graph.alu(Op::Not, {value.src(0)})});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kAccessRows[] = {
     native("load-under-gate", op(Op::Load), kAllDomains, loadUnderGate),
     native("store-under-gate", op(Op::Store), kAllDomains, storeUnderGate),
     native("where-onto-load", op(Op::Where), kAllDomains, whereOntoLoad),
@@ -76,6 +76,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-constinit const RuleGroup kAccessRules{"access", kRules};
+constinit const RuleGroup kAccessRules{"access", kAccessRows};
 
 }  // namespace svod

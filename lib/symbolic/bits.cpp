@@ -26,7 +26,7 @@ bool insideMask(const Match& m) {
   return m[x].dtype() != DType::U64 && b.min >= 0 && isLowMask(m[c0]) && b.max <= m[c0];
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kBitRows[] = {
     rule("xor-twice", either((x ^ y) ^ y), x, kIntegral),
     rule("xor-twice-left", either((y ^ x) ^ y), x, kIntegral),
     rule("shl-shl", (x << c0) << c1, x << fold(c0 + c1), kInts, countsFit),
@@ -42,6 +42,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-constinit const RuleGroup kBitRules{"bits", kRules};
+constinit const RuleGroup kBitRules{"bits", kBitRows};
 
 }  // namespace svod

@@ -71,7 +71,7 @@ UOp sortClauses(const Match& m) {
   return chain;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kBoolRows[] = {
     rule("bool-mul", x* y, x& y, kBools),
     rule("bool-min", min(x, y), x& y, kBools),
     rule("bool-add", x + y, x | y, kBools),
@@ -96,6 +96,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-constinit const RuleGroup kBoolRules{"bools", kRules};
+constinit const RuleGroup kBoolRules{"bools", kBoolRows};
 
 }  // namespace svod

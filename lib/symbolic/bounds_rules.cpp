@@ -43,7 +43,7 @@ UOp absOfKnownSign(const Match& m) {
   return b.max <= 0 ? m.graph.alu(Op::Neg, {m.node.src(0)}) : UOp();
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kBoundsRows[] = {
     native("single-value", trait(Elementwise), kAllDomains, singleValue),
     native("single-value-var", op(Op::Var), kInts, singleValue),
     native("max-dominated", op(Op::Max), kInts, dominatingOperand),
@@ -57,6 +57,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-constinit const RuleGroup kBoundsRules{"bounds", kRules};
+constinit const RuleGroup kBoundsRules{"bounds", kBoundsRows};
 
 }  // namespace svod

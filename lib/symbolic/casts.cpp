@@ -125,7 +125,7 @@ UOp castToBool(const Match& m) {
   return m.graph.alu(Op::Ne, {m[x], m.graph.constant(Scalar::of(m[x].dtype(), 0))});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kCastRows[] = {
     native("cast-same", op(Op::Cast), kAllDomains, castOfSameDType),
     native("bitcast-same", op(Op::Bitcast), kAllDomains, castOfSameDType),
     native("cast-chain", cast(x), kAllDomains, castChain),
@@ -141,6 +141,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-constinit const RuleGroup kCastRules{"casts", kRules};
+constinit const RuleGroup kCastRules{"casts", kCastRows};
 
 }  // namespace svod

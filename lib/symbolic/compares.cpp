@@ -12,7 +12,7 @@ bool belowMax(const Match& m) { return m[x].dtype() != DType::U64 && notMax(m); 
 bool aboveMin(const Match& m) { return m[x].dtype() != DType::U64 && m[c0] != minInt(m.scalar(c0).dtype()); }
 
 // x + c compared for equality with a constant wraps on both sides alike.
-constexpr Rule kRules[] = {
+constexpr Rule kCompareRows[] = {
     rule("lt-self", x < x, 0, kAllDomains),
     rule("le-self", x <= x, 1, kIntegral),
     rule("eq-self", eq(x, x), 1, kIntegral),
@@ -37,6 +37,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-constinit const RuleGroup kCompareRules{"compares", kRules};
+constinit const RuleGroup kCompareRules{"compares", kCompareRows};
 
 }  // namespace svod

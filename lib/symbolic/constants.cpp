@@ -50,7 +50,7 @@ UOp powAsProducts(const Match& m) {
   return exponent == 4 ? m.graph.alu(Op::Mul, {square, square}) : UOp();
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kConstantRows[] = {
     native("fold-constants", trait(Elementwise), kAllDomains, foldConstants),
     native("constant-to-right", trait(Elementwise | Commutative), kAllDomains, constantToRight),
     rule("add-constants", (x + c0) + c1, x + fold(c0 + c1), kFixed),
@@ -74,7 +74,7 @@ constexpr Rule kContract[] = {native("pow-as-products", op(Op::Pow, x, c0), kFlo
 
 }  // namespace
 
-constinit const RuleGroup kConstantRules{"constants", kRules};
+constinit const RuleGroup kConstantRules{"constants", kConstantRows};
 constinit const RuleGroup kConstantContractRules{"constants-contract", kContract};
 
 }  // namespace svod

@@ -5,7 +5,7 @@ namespace svod {
 
 namespace {
 
-constexpr Rule kRules[] = {
+constexpr Rule kFastRows[] = {
     rule("fast-add-zero", x + 0, x, kFloats),
     rule("fast-mul-zero", x * 0, 0, kFloats),
     rule("fast-sub-self", x - x, 0, kFloats),
@@ -28,6 +28,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-constinit const RuleGroup kFastRules{"fast", kRules};
+constinit const RuleGroup kFastRules{"fast", kFastRows};
 
 }  // namespace svod

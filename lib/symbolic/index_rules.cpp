@@ -256,7 +256,7 @@ UOp branches(const Match& m) {
   return m.graph.where(condition, under(a, condition), under(b, m.graph.alu(Op::Not, {condition})));
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kIndexRows[] = {
     native("index-add", op(Op::Add), kIndices, sum),
     native("index-sub", op(Op::Sub), kIndices, sum),
     native("index-neg", op(Op::Neg), kIndices, sum),
@@ -278,6 +278,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-constinit const RuleGroup kIndexRules{"index", kRules};
+constinit const RuleGroup kIndexRules{"index", kIndexRows};
 
 }  // namespace svod

@@ -20,7 +20,7 @@ UOp roundOfWhole(const Match& m) {
   return whole ? inner : UOp();
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kNeutralRows[] = {
     rule("add-zero", x + 0, x, kIntegral),
     rule("sub-zero", x - 0, x, kAllDomains),
     rule("mul-one", x * 1, x, kAllDomains),
@@ -75,6 +75,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-constinit const RuleGroup kNeutralRules{"neutral", kRules};
+constinit const RuleGroup kNeutralRules{"neutral", kNeutralRows};
 
 }  // namespace svod

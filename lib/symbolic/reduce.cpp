@@ -114,7 +114,7 @@ UOp commonFactor(const Match& m) {
   return {};
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kReduceRows[] = {
     native("reduce-empty-range", op(Op::Reduce), kAllDomains, emptyRange),
     native("reduce-unused-range", op(Op::Reduce), kAllDomains, unusedRange),
     native("reduce-picks-element", op(Op::Reduce), kAllDomains, pickedElement),
@@ -129,7 +129,7 @@ constexpr Rule kFast[] = {
 
 }  // namespace
 
-constinit const RuleGroup kReduceRules{"reduce", kRules};
+constinit const RuleGroup kReduceRules{"reduce", kReduceRows};
 constinit const RuleGroup kReduceContractRules{"reduce-contract", kContract};
 constinit const RuleGroup kReduceFastRules{"reduce-fast", kFast};
 

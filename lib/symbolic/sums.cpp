@@ -5,7 +5,7 @@ namespace svod {
 
 namespace {
 
-constexpr Rule kRules[] = {
+constexpr Rule kSumRows[] = {
     rule("double", x + x, x * 2, kFixed),
     rule("add-multiple", either(x + x * c0), x* fold(c0 + 1), kFixed),
     rule("add-multiples", x* c0 + x * c1, x* fold(c0 + c1), kFixed),
@@ -25,6 +25,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-constinit const RuleGroup kSumRules{"sums", kRules};
+constinit const RuleGroup kSumRules{"sums", kSumRows};
 
 }  // namespace svod

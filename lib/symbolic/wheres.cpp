@@ -48,7 +48,7 @@ UOp multipleOfBool(const Match& m) {
   return {};
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kWhereRows[] = {
     rule("where-true", where(1, x, y), x, kAllDomains),
     rule("where-false", where(0, x, y), y, kAllDomains),
     rule("where-same", where(x, y, y), y, kAllDomains),
@@ -77,6 +77,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-constinit const RuleGroup kWhereRules{"wheres", kRules};
+constinit const RuleGroup kWhereRules{"wheres", kWhereRows};
 
 }  // namespace svod
