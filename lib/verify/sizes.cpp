@@ -11,7 +11,6 @@ namespace {
 
 constexpr double kMostElements = 3e6;  // which the interpreter computes in some seconds
 constexpr double kLongestRun = 1e10;   // elements: beyond it, it computes for an hour or more, or has not the memory
-constexpr int64_t kSteps = 256;        // between the least values and the wanted ones
 
 /// About how many elements the interpreter computes.
 class Work {
@@ -67,10 +66,11 @@ int64_t primeBelow(int64_t min, int64_t most, const VariableValues& taken) {
 /// Few elements show little of what can go wrong.
 int runsFor(double elements) { return static_cast<int>(std::clamp(1e4 / std::max(elements, 1.0), 1.0, 16.0)); }
 
-enum class Pick : uint8_t { Least, Middle, Greatest, Prime };
+enum class Pick : uint8_t { Least, Likely, Middle, Greatest, Prime };
 
 int64_t wanted(Pick pick, const VarArg& var) {
   if (pick == Pick::Least) return var.min;
+  if (pick == Pick::Likely) return var.likely;
   return pick == Pick::Middle ? var.min + (var.max - var.min) / 2 : var.max;
 }
 
@@ -98,17 +98,25 @@ void makeEqual(const Model& model, VariableValues& values) {
     for (const EqualSizes& sizes : model.equalSizes) makeEqual(sizes, values);
 }
 
-VariableValues valuesAt(const Model& model, Pick pick, int64_t step) {
+/// The wanted values, as far as they are at most `reach` above the least ones: where room is short, it is the largest
+/// variables that give way.
+VariableValues valuesAt(const Model& model, Pick pick, int64_t reach) {
   VariableValues values;
   for (UOp node : model.variables) {
     const VarArg& var = node.argAs<VarArg>();
-    const double part = static_cast<double>(step) / static_cast<double>(kSteps);
-    const auto more = static_cast<int64_t>(static_cast<double>(wanted(pick, var) - var.min) * part);
-    const int64_t value = step == kSteps ? wanted(pick, var) : var.min + more;
+    const int64_t value = var.min + std::min(wanted(pick, var) - var.min, reach);
     values[std::string(var.name)] = pick == Pick::Prime ? primeBelow(var.min, value, values) : value;
   }
   makeEqual(model, values);
   return values;
+}
+
+/// How far the farthest value that is wanted lies above its least one.
+int64_t farthest(const Model& model, Pick pick) {
+  int64_t reach = 0;
+  for (UOp node : model.variables)
+    reach = std::max(reach, wanted(pick, node.argAs<VarArg>()) - node.argAs<VarArg>().min);
+  return reach;
 }
 
 }  // namespace
@@ -120,18 +128,19 @@ std::vector<SizeChoice> chooseSizes(const Model& model) {
     return elements > kLongestRun ? std::vector<SizeChoice>{} : std::vector<SizeChoice>{{{}, false, runsFor(elements)}};
   }
   std::vector<SizeChoice> choices;
-  for (Pick pick : {Pick::Greatest, Pick::Least, Pick::Middle, Pick::Prime}) {
-    int64_t step = kSteps;
-    if (work.at(valuesAt(model, pick, step)) > kMostElements) {
+  for (Pick pick : {Pick::Greatest, Pick::Least, Pick::Likely, Pick::Middle, Pick::Prime}) {
+    const int64_t all = farthest(model, pick);
+    int64_t reach = all;
+    if (work.at(valuesAt(model, pick, all)) > kMostElements) {
       int64_t fits = 0;  // the least values are run in any case
-      while (step - fits > 1) {
-        const int64_t middle = (fits + step) / 2;
-        (work.at(valuesAt(model, pick, middle)) > kMostElements ? step : fits) = middle;
+      while (reach - fits > 1) {
+        const int64_t middle = fits + (reach - fits) / 2;
+        (work.at(valuesAt(model, pick, middle)) > kMostElements ? reach : fits) = middle;
       }
-      step = fits;
+      reach = fits;
     }
-    SizeChoice choice{valuesAt(model, pick, step)};
-    choice.isReduced = choice.values != valuesAt(model, pick, kSteps);
+    SizeChoice choice{valuesAt(model, pick, reach)};
+    choice.isReduced = choice.values != valuesAt(model, pick, all);
     const double elements = work.at(choice.values);
     if (elements > kLongestRun) continue;
     choice.runs = runsFor(elements);

@@ -12,9 +12,9 @@ struct SizeChoice {
   int runs = 1;            // with other inputs each; more where there are few elements
 };
 
-/// All variables at their least value, in the middle, at their greatest, and at primes, which differ from each other
-/// where the bounds let them; no choice twice. One choice without values for a model without variables.
-/// Sizes for which the interpreter would need an hour or more are left out; there may be none left.
+/// All variables at their least value, at their likely one, in the middle, at their greatest, and at primes, which
+/// differ from each other where the bounds let them; no choice twice. One choice without values for a model without
+/// variables. Sizes for which the interpreter would need an hour or more are left out; there may be none left.
 std::vector<SizeChoice> chooseSizes(const Model& model);
 
 /// `n=3, m=7`.

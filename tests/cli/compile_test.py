@@ -340,6 +340,19 @@ class Failures(ToolTest):
         graph = self.graph("svod 1\nvar n in [2, 900]\ninput x: f32[n]\noutput y = x + 1\n")
         self.assertNotIn("ran with", self.svodc("compile", graph, "-o", self.folder / "plan", "--verify").stderr)
 
+    def test_verification_reduces_sizes_of_wide_bounds_no_further_than_it_must(self):
+        wide = "svod 1\nvar n in [1, 480000]\ninput x: f32[n]\nl = log(reshape(x, shape=[n, 1]))\n"
+        table = "output y = l + reshape(x, shape=[1, n])\n"
+        done = self.svodc("compile", self.graph(wide + table), "-o", self.folder / "plan", "--verify")
+        self.assertRegex(done.stderr, r"--verify ran with n=\d{3,4}; n=1; n=64; ")
+        # The likely size is run where the greatest one and the middle are far beyond what can be, and of two variables
+        # the one of close bounds keeps its greatest value.
+        graph = self.graph(wide + "output y = where(eq(n, 64), l - l, l) + reshape(x, shape=[1, n])\n")
+        self.fails(4, "compile", graph, "-o", self.folder / "wrong", "--verify", "--numerics", "fast", says="with n=64")
+        graph = self.graph("svod 1\nvar n in [1, 480000]\nvar m in [1, 20]\ninput x: f32[n, m, 50]\noutput y = x + 1\n")
+        done = self.svodc("compile", graph, "-o", self.folder / "plan", "--verify")
+        self.assertRegex(done.stderr, r"--verify ran with m=20, n=\d{3,4}; m=1, n=1; m=20, n=64; ")
+
     def test_verification_takes_parts_beyond_their_tensor_as_they_are_documented(self):
         graph = self.graph("""svod 1
 var k in [0, 3]
