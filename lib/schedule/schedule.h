@@ -21,7 +21,7 @@ struct ScheduleOptions {
   DecisionRequests decisions = {};  // others than the usual choices
 };
 
-/// Storage of one value. Ports keep the dense layout of their actual dims; temporaries are laid out for the largest.
+/// Storage of one value: dense at the sizes of a run, but for a state, whose strides are those of the greatest sizes.
 struct ScheduleBuffer {
   DType dtype;
   int64_t maxElements;

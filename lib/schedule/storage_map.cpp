@@ -10,7 +10,7 @@ namespace svod {
 
 namespace {
 
-/// Buffers that the graph declares: what is stored there keeps one layout, between runs of different sizes too.
+/// Buffers that the graph declares, whose layout is ours.
 bool isInternal(PortKind kind) { return kind == PortKind::State || kind == PortKind::Temporary; }
 
 /// From the first element to the last one; at least one, so that there is an address.
@@ -97,11 +97,11 @@ Storage StorageMap::denseAt(UOp node, int buffer) {
 }
 
 Storage StorageMap::portLayout(UOp node, int port) const {
-  const bool isOwn = isInternal(model_.ports[static_cast<size_t>(port)].kind);
+  const PortKind kind = model_.ports[static_cast<size_t>(port)].kind;
   Storage layout = denseAt(node, port);
-  if (isOwn)
+  if (kind == PortKind::State)
     for (UOp& dim : layout.dims) dim = model_.graph->index(dim.bounds().max);
-  layout.packed = !isOwn && isPacked(node.dtype());
+  layout.packed = !isInternal(kind) && isPacked(node.dtype());
   return layout;
 }
 

@@ -40,7 +40,8 @@ class StorageMap {
   /// One that nobody reads from or writes to.
   int addTemporary(UOp node);
   static Storage denseAt(UOp node, int buffer);
-  /// That of a port: dense and packed where memory is shared with callers, else strided for the largest sizes.
+  /// That of a port: packed where memory is shared with callers; a state, which outlives the sizes of a run, is strided
+  /// for the greatest ones.
   Storage portLayout(UOp node, int port) const;
   std::string labelOf(UOp node) const { return svod::labelOf(model_, labels_, node); }
 

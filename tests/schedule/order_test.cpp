@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "common/graphs.h"
+#include "ir/evaluate.h"
 #include "schedule/checked.h"
 
 using namespace svod;
@@ -67,4 +68,23 @@ TEST_CASE("part of a state is assigned") {
   UOp store = m.store(m.shrink(s, {1, 2}, {2, 2}), m.input("x", {2, 2}));
   m.output("after", m.g.make(Op::After, DType::F32, {s, store}));
   checked(m.model);
+}
+
+TEST_CASE("storage of one run has the room that its sizes take, a state that of the greatest ones") {
+  for (PortKind kind : {PortKind::Temporary, PortKind::State}) {
+    GraphMaker m;
+    const UOp n = m.g.variable("n", 1, 100);
+    const std::vector<UOp> turned = {m.g.index(8), n};
+    const UOp kept = m.g.buffer(DType::F32, turned, {0, Space::Global});
+    m.model.ports.push_back({kind, "", kept, {}});
+    m.model.variables.push_back(n);
+    const UOp ones = m.g.expand(m.reshape(m.f32(1), {1, 1}), turned);
+    m.output("y", m.g.make(Op::After, DType::F32, {kept, m.store(kept, ones)}));
+    auto schedule = makeSchedule(m.model, {.passes = {.verifyEach = true}});
+    REQUIRE(schedule);
+    const UOp elements = schedule->buffers[0].elements;
+    REQUIRE(bool(elements) == (kind == PortKind::Temporary));
+    const auto three = [&](UOp) -> std::optional<Scalar> { return Scalar::ofInt(n.dtype(), 3); };
+    if (elements) CHECK(evaluate(elements, three)->asInt() == 24);
+  }
 }
