@@ -4,6 +4,7 @@
 
 #include "frontend/builder.h"
 #include "frontend/distribute.h"
+#include "ir/shape.h"
 
 namespace svod {
 
@@ -169,6 +170,15 @@ std::vector<uint32_t> newLoops(Model& model, const std::vector<std::string>& nam
   return numbers;
 }
 
+/// A node like `n`, of these sources. The order of the terms in a size follows what they are, so it changes with the
+/// numbers of loops.
+UOp remade(Graph& graph, UOp n, std::span<const UOp> src, Arg arg) {
+  const bool isSize = n.dtype() == DType::Index && n.shape().empty() && !n.ranges().empty();
+  if (isSize && n.op() == Op::Add) return addDims(graph, src[0], src[1]);
+  if (isSize && n.op() == Op::Mul) return mulDims(graph, src[0], src[1]);
+  return graph.make(n.op(), n.dtype(), src, std::move(arg));
+}
+
 /// The part of a model that counts. Nodes are numbered in an order that depends on structure only.
 Model tidied(Model from) {
   std::vector<int> slots = newSlots(from, toposort(from.sink));
@@ -186,7 +196,7 @@ Model tidied(Model from) {
     Arg arg = n.arg();
     if (n.op() == Op::Buffer) std::get<SlotArg>(arg).slot = static_cast<uint32_t>(slots[n.argAs<SlotArg>().slot]);
     if (n.op() == Op::Range) std::get<AxisArg>(arg).id = loops[n.argAs<AxisArg>().id];
-    made[n.id()] = to.graph->make(n.op(), n.dtype(), src, arg);
+    made[n.id()] = remade(*to.graph, n, src, std::move(arg));
   }
   to.sink = made[from.sink.id()];
   for (UOp v : from.variables) to.variables.push_back(made[v.id()]);

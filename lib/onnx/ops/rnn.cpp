@@ -18,6 +18,13 @@ struct State {
   Tensor h, c;
 };
 
+/// Whether every element is zero, as far as the graph says: exporters spell the default state out.
+bool isZeros(const Tensor& x) {
+  UOp below = x.node();
+  while (isMovement(below.op()) && below.op() != Op::Pad) below = below.src(0);
+  return below.isConst() && isFloat(below.dtype()) && below.constant().asFloat() == 0;
+}
+
 /// One direction of a layer.
 class Layer {
  public:
@@ -174,6 +181,8 @@ State Layer::inPlan(Tensor fromInput, bool isReverse, const State& s, Tensor& ou
   loop.isBackward = {isReverse};
   std::vector<Tensor> initial = {s.h};
   if (gates_ == 4) initial.push_back(s.c);
+  if (!loop.count.isConst() && loop.count.node().bounds().min > 0 && std::ranges::all_of(initial, isZeros))
+    loop.folded.assign(initial.size(), n_.b.full({n_.b.dim(1), hidden_}, cast(n_.b.literal(0.0), wide_)));
   auto body = [&](const StepInputs& from) -> std::optional<StepResults> {
     State now{from.state[0], gates_ == 4 ? from.state[1] : Tensor()};
     Tensor output;

@@ -36,6 +36,8 @@ class StepRunner {
   bool makeRoom();
   GraphBuilder::LoopOptions options();
   bool step(Dim at);
+  bool firstStep();
+  bool loopFrom(int64_t first);
   bool keep(const StepResults& made, Dim at);
   void expectRoom();
   void expectStated();
@@ -51,6 +53,7 @@ class StepRunner {
   Dim count_;
   std::vector<Tensor> state_, kept_;        // temporaries
   std::vector<Tensor> shown_;               // values that are collected, as the rehearsal made them
+  std::vector<Tensor> first_;               // and as the step before the loop did, where one stands there
   Tensor goesOn_, done_;                    // temporaries; null when all steps take place
   std::vector<std::pair<Dim, Dim>> sizes_;  // of collected values in one step: what they are, and what they are to be
   std::vector<Tensor> seen_;                // temporaries, per pair: the first one that is another
@@ -125,7 +128,9 @@ bool StepRunner::makeRoom() {
     }
     Dims dims = shown_[i].dims();
     dims.insert(0, room);
-    kept_.push_back(b_.temporary(shown_[i].dtype(), dims, b_.literal(false)));
+    // What every step will fill starts as the first one, if there is one, or as zeros.
+    kept_.push_back(
+        b_.temporary(shown_[i].dtype(), dims, first_.empty() ? b_.literal(false) : unsqueeze(first_[i], 0)));
   }
   return !b_.failed();
 }
@@ -139,6 +144,25 @@ GraphBuilder::LoopOptions StepRunner::options() {
     return goesOn_ ? both(goesOn_, isInside) : isInside;
   };
   return options;
+}
+
+// Of the shapes that the rehearsal has seen, and of no loop.
+bool StepRunner::firstStep() {
+  std::optional<StepResults> made = body_({b_.dim(0), loop_.folded});
+  if (!made || b_.failed()) return false;
+  for (const Tensor& s : made->state) state_.push_back(b_.temporary(s));
+  first_ = made->collected;
+  return !b_.failed();
+}
+
+bool StepRunner::loopFrom(int64_t first) {
+  const Dim count = count_ - first;
+  if (count.is(0)) return true;
+  const Dim at = b_.beginLoop("step", count, options());
+  if (!at) return false;
+  const bool isGood = step(at + first);
+  b_.endLoop();
+  return isGood && !b_.failed();
 }
 
 bool StepRunner::keep(const StepResults& made, Dim at) {
@@ -180,16 +204,13 @@ void StepRunner::expectStated() {
 }
 
 std::optional<StepTotals> StepRunner::run(const std::vector<Tensor>& initial) {
-  if (!rehearse(initial) || !makeRoom()) return std::nullopt;
-  for (const Tensor& s : initial) state_.push_back(b_.temporary(s));
+  if (!rehearse(initial)) return std::nullopt;
   // Inside of another rehearsal dims are all that matters.
-  if (!count_.is(0) && !n_.isRehearsing()) {
-    Dim at = b_.beginLoop("step", count_, options());
-    if (!at) return std::nullopt;
-    bool isGood = step(at);
-    b_.endLoop();
-    if (!isGood || b_.failed()) return std::nullopt;
-  }
+  const bool isFirstApart = !loop_.folded.empty() && !done_ && !n_.isRehearsing();
+  if ((isFirstApart && !firstStep()) || !makeRoom()) return std::nullopt;
+  if (!isFirstApart)
+    for (const Tensor& s : initial) state_.push_back(b_.temporary(s));
+  if (!n_.isRehearsing() && !loopFrom(isFirstApart ? 1 : 0)) return std::nullopt;
   if (!n_.isRehearsing()) expectRoom(), expectStated();
   StepTotals totals;
   for (const Tensor& s : state_) totals.state.push_back(content(s));

@@ -25,9 +25,12 @@ struct StepResults {
 using StepBody = std::function<std::optional<StepResults>(const StepInputs&)>;
 
 struct StepLoop {
-  Dim count;                     // at most this many steps; null: nothing but `limit` and `goesOn` bounds them
-  Tensor limit;                  // an i64 scalar that bounds them as well, or null
-  Tensor goesOn;                 // whether there is a first step, or null
+  Dim count;      // at most this many steps; null: nothing but `limit` and `goesOn` bounds them
+  Tensor limit;   // an i64 scalar that bounds them as well, or null
+  Tensor goesOn;  // whether there is a first step, or null
+  /// The initial state as values that the first step folds into itself, which stands before the loop then: zeros are
+  /// not multiplied. They may be broadcast to the state. Only where all steps take place, and there is always one.
+  std::vector<Tensor> folded;
   std::vector<bool> isBackward;  // per collected value: whether the last step comes first; shorter lists mean no
   std::vector<Dim> room;         // per collected value: how many steps to keep when `count` is null, or null
   /// Per collected value: the dims it has in every step, where only a run can tell; null: as the body makes them. A run
