@@ -21,7 +21,8 @@ void addProduct(Graph& graph, Linear& form, std::vector<UOp> factors, int64_t co
 }
 
 // An upper bound of `form` without the ranges whose ends are not constant: they take their last value when their
-// coefficient is positive and 0 when it is negative. Nothing when a coefficient's sign is unknown.
+// coefficient is positive and 0 when it is negative. Nothing when a coefficient's sign is unknown. Where a range has no
+// values there is none of the form either.
 std::optional<Linear> withoutSymbolicRanges(Graph& graph, const Linear& form) {
   Linear result;
   result.add(form.constant);
@@ -36,7 +37,6 @@ std::optional<Linear> withoutSymbolicRanges(Graph& graph, const Linear& form) {
     }
     UOp end = (*range).src(0);
     factors.erase(range);
-    if (end.bounds().min < 1) return std::nullopt;
     for (UOp f : factors)
       if (f.bounds().min < 0 || !f.ranges().empty()) return std::nullopt;
     if (t.coef < 0) continue;
@@ -53,13 +53,57 @@ std::optional<Linear> withoutSymbolicRanges(Graph& graph, const Linear& form) {
   return result;
 }
 
+int64_t divisorOf(UOp base) {
+  return base.op() == Op::Floordiv && base.src(1).isConst() ? std::max<int64_t>(base.src(1).constInt(), 1) : 1;
+}
+
+struct Quotient {
+  Linear whole;
+  int64_t divisor;  // 1: it is none
+};
+
+// What a term of `form` is a quotient of: of another term, a quotient of the same number by a divisor of its divisor,
+// or of the number.
+Quotient quotientOf(const Linear& form, UOp base) {
+  const int64_t divisor = divisorOf(base);
+  if (divisor == 1) return {{}, 1};
+  for (const Term& t : form.terms) {
+    const int64_t finer = divisorOf(t.base);
+    if (finer == 1 || finer == divisor || divisor % finer != 0 || t.base.src(0) != base.src(0)) continue;
+    Linear whole;
+    whole.add(t.base, 1);
+    return {std::move(whole), divisor / finer};
+  }
+  return {linearOf(base.src(0)), divisor};
+}
+
+// An upper bound of `form` without quotients by constants that divide their coefficients: d * (x // d) is x less 0 to
+// d - 1.
+Linear withoutQuotients(const Linear& form) {
+  Linear result;
+  result.add(form.constant);
+  for (const Term& t : form.terms) {
+    const auto [whole, divisor] = quotientOf(form, t.base);
+    if (divisor == 1 || t.coef % divisor != 0) {
+      result.add(t.base, t.coef);
+      continue;
+    }
+    result.add(whole, t.coef / divisor);
+    if (t.coef < 0) result.add((divisor - 1) * (-(t.coef / divisor)));
+  }
+  return result;
+}
+
 }  // namespace
 
 bool IndexMath::alwaysNegative(const Linear& form) const {
   if (form.overflow) return false;
   if (bounds(form).max < 0) return true;
   std::optional<Linear> greatest = withoutSymbolicRanges(graph, form);
-  return greatest && !greatest->overflow && bounds(*greatest).max < 0;
+  if (!greatest || greatest->overflow) return false;
+  if (bounds(*greatest).max < 0) return true;
+  const Linear whole = withoutQuotients(*greatest);
+  return !whole.overflow && bounds(whole).max < 0;
 }
 
 namespace {

@@ -102,6 +102,12 @@ TEST_CASE("symbolic sizes") {
   CHECK(simple(b < n) == truth(s, true));
   CHECK(simple(b * m + c < n * m) == truth(s, true));
   CHECK(simple(n - 1 - b < s.c(0)) == truth(s, false));
+  Ix half = s.range(n / 2, 3), quarter = s.range((n + 1) / 4, 4);
+  CHECK(simple(half * 2 + 1 < n) == truth(s, true));
+  CHECK(simple(half * 2 + 2 < n) != truth(s, true));
+  CHECK(simple(quarter * 2 + 1 < (n + 1) / 2) == truth(s, true));
+  CHECK(simple(quarter * 2 + 2 < (n + 1) / 2) != truth(s, true));
+  CHECK(simple(n - 2 < (n / 2) * 2) == truth(s, true));
 }
 
 TEST_CASE("symbolic quotients and remainders join") {
