@@ -325,8 +325,8 @@ Dim OnnxImporter::sizeOf(const SizeForm& form) {
 
 int64_t OnnxImporter::usualOf(const std::string& name, Interval bounds) const {
   if (batches_.contains(name)) return 1;
-  const bool isImage = usualMost(name) == UsualSizes::kImage;
-  return isImage ? std::clamp(UsualSizes::kLikelyImage, bounds.min, bounds.max) : usualSize(bounds);
+  const int64_t likely = UsualSizes::likelyOf(usualMost(name));
+  return likely == 0 ? usualSize(bounds) : std::clamp(likely, bounds.min, bounds.max);
 }
 
 Dim OnnxImporter::freeVariable(const std::string& name) {

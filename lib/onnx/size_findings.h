@@ -28,10 +28,14 @@ std::optional<SizeDemand> roomDemand(const Tensor& value);
 /// Bounds of a size that nothing else bounds, by what the model does with it: buffers have room for the greatest ones.
 struct UsualSizes {
   static constexpr Interval kAny{1, 512};
-  static constexpr int64_t kImage = 800;  // along each of the two axes that windows go along
-  static constexpr int64_t kLikelyImage = 224;
+  static constexpr int64_t kImage = 800;        // along each of the two axes that windows go along
   static constexpr int64_t kFrames = 1000;      // along one axis, behind channels
   static constexpr int64_t kSamples = 480'000;  // along one axis, of one channel: 30 seconds at 16 kHz
+
+  /// What a size with one of these bounds is likely to be; 0 for kAny.
+  static constexpr int64_t likelyOf(int64_t most) {
+    return most == kImage ? 224 : most == kFrames ? 256 : most == kSamples ? 16'000 : 0;
+  }
 };
 
 struct SizeFindings {
