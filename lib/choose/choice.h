@@ -1,5 +1,6 @@
 // What was chosen for a kernel, and why.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,12 +16,27 @@ struct ChosenOpt {
   std::string why;
 };
 
+/// What a size of the run is within, both ends inclusive, and what it is likely to be there.
+struct SizeLimits {
+  std::string size;
+  int64_t min = 0, max = 0, likely = 0;
+  bool operator==(const SizeLimits&) const = default;
+};
+
+/// Sizes of a run for which a kernel of its own is expected to be clearly better than that of all sizes.
+struct SizeCase {
+  std::vector<SizeLimits> sizes;
+  int64_t nanoseconds = 0;  // that it is expected to save in one launch
+  bool operator==(const SizeCase&) const = default;
+};
+
 struct Choice {
   Pattern pattern;            // of the kernel as it was given
   std::string_view strategy;  // a row of strategies(); empty where none was asked for
   std::vector<ChosenOpt> opts;
   std::string_view branch = {};  // a row of allBranches() at which it goes the other way; empty: at none
   std::string why = {};          // it and no other seed
+  std::vector<SizeCase> cases = {};
 };
 
 /// The opts alone.

@@ -22,52 +22,75 @@ struct Slide {
   CopiedLines loops;
 };
 
-// As many lines per copy as stay in a part of the cache, and the results in registers that take the fewest cycles.
-std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
-  std::optional<Slide> best;
-  double least = 0;
-  const int64_t lanes = c.caps.vectorBytes / w.elementBytes;
-  const int64_t lines = maxExtent(w.line), columns = columnsOfCopy(w, lanes);
-  // Where only a run knows how long lines are, vectors of one line that it does not fill are left out, those across
-  // lines are not.
-  const bool isFree = !constExtent(w.column), isLong = columns >= parameters::kFreeLine * lanes;
-  if (isFree && !isLong && suitsFilters(c, w)) return std::nullopt;
-  int64_t leastParts = 0;  // copies of more lines than these have are too large
-  for (int64_t n : linesOfCopy(w)) {
-    const int64_t parts = ceilDiv(lines, n), tiles = parts * ceilDiv(maxExtent(w.column), columns);
-    if (parts < leastParts) continue;
-    if (best && parts > parameters::kSlideTiles * c.caps.workers) break;
-    Slide slide{c, {}, {}};
-    const std::optional<CopiedLines> loops = copyLines(slide.copied, w, n, columns);
-    if (!loops) continue;
-    slide.loops = *loops;
-    if (slide.copied.facts().fills.empty()) continue;
-    const UOp copy = slide.copied.facts().fills[0];
-    if (const int64_t bytes = fillBytes(copy), most = residentBytes(c.caps); bytes > most) {
-      leastParts = static_cast<int64_t>(static_cast<double>(lines) * static_cast<double>(bytes) /
-                                        (static_cast<double>(n) * static_cast<double>(most)));
-      continue;
-    }
-    const UOp column = slide.copied.range(loops->column);
-    const SlidingTileCost cost({w.taps, column, w.filters.empty() ? UOp() : w.filters.back(), copy, n, w.elementBytes},
-                               c.caps);
-    const bool skips = strideInFill(slide.copied.facts(), column) != 1;
-    if (skips && cost.usefulLanes() < parameters::kSlideUseful) continue;
-    const std::optional<SlidingTile> tile = cost.best(!skips && !(isFree && isLong));
-    if (!tile) continue;
-    slide.tile = *tile;
-    const double cycles = static_cast<double>(tiles) * cost.cycles(*tile) / busyShare(tiles, c.caps);
-    if (!best || cycles < least) least = cycles, best.emplace(slide);
+/// Looks for the copy, and the results in registers, that take the fewest cycles for all lines.
+class SlideSearch {
+ public:
+  SlideSearch(const Chooser& c, const Windows& w)
+      : c_(c), w_(w), lanes_(c.caps.vectorBytes / w.elementBytes), isFree_(!constExtent(w.column)) {}
+
+  std::optional<Slide> run() {
+    const int64_t widest = columnsOfCopy(w_, lanes_), narrow = parameters::kFreeLine * lanes_;
+    // Where only a run knows how long lines are, vectors of one line that it does not fill are left out, those across
+    // lines are not.
+    isLong_ = widest >= narrow;
+    if (isFree_ && !isLong_ && suitsFilters(c_, w_)) return std::nullopt;
+    offerLines(widest);
+    if (isFree_ && widest > narrow) offerLines(narrow);
+    return std::move(best_);
   }
-  return best;
-}
+
+ private:
+  /// As many lines per copy as stay in a part of the cache.
+  void offerLines(int64_t columns) {
+    const int64_t lines = maxExtent(w_.line);
+    int64_t leastParts = 0;  // copies of more lines than these have are too large
+    int offered = 0;
+    for (int64_t n : linesOfCopy(w_)) {
+      const int64_t parts = ceilDiv(lines, n), tiles = parts * ceilDiv(maxExtent(w_.column), columns);
+      if (parts < leastParts) continue;
+      if (best_ && parts > parameters::kSlideTiles * c_.caps.workers) break;
+      if (isFree_ && offered == parameters::kFreeCopies) break;
+      Slide slide{c_, {}, {}};
+      const std::optional<CopiedLines> loops = copyLines(slide.copied, w_, n, columns);
+      if (!loops) continue;
+      slide.loops = *loops;
+      if (slide.copied.facts().fills.empty()) continue;
+      if (const int64_t bytes = fillBytes(slide.copied.facts().fills[0]), most = residentBytes(c_.caps); bytes > most)
+        leastParts = static_cast<int64_t>(static_cast<double>(lines) * static_cast<double>(bytes) /
+                                          (static_cast<double>(n) * static_cast<double>(most)));
+      else
+        offer(std::move(slide), n, tiles), ++offered;
+    }
+  }
+
+  void offer(Slide slide, int64_t lines, int64_t tiles) {
+    const UOp copy = slide.copied.facts().fills[0], column = slide.copied.range(slide.loops.column);
+    const SlidingTileCost cost(
+        {w_.taps, column, w_.filters.empty() ? UOp() : w_.filters.back(), copy, lines, w_.elementBytes}, c_.caps);
+    const bool skips = strideInFill(slide.copied.facts(), column) != 1;
+    if (skips && cost.usefulLanes() < parameters::kSlideUseful) return;
+    const std::optional<SlidingTile> tile = cost.best(!skips && !(isFree_ && isLong_));
+    if (!tile) return;
+    slide.tile = *tile;
+    const double cycles = static_cast<double>(tiles) * cost.cycles(*tile) / busyShare(tiles, c_.caps);
+    if (!best_ || cycles < least_) least_ = cycles, best_.emplace(std::move(slide));
+  }
+
+  const Chooser& c_;
+  const Windows& w_;
+  const int64_t lanes_;
+  const bool isFree_;
+  bool isLong_ = false;
+  std::optional<Slide> best_;
+  double least_ = 0;
+};
 
 }  // namespace
 
 bool slideOverCopy(Chooser& c) {
   const Windows w = *windowsToCopy(c.facts(), c.caps);
   if (!w.line || w.elementBytes < 4) return false;
-  std::optional<Slide> slide = bestSlide(c, w);
+  std::optional<Slide> slide = SlideSearch(c, w).run();
   if (!slide) return false;
   const SlidingTile& tile = slide->tile;
   Chooser& trial = slide->copied;

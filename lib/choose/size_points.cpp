@@ -1,6 +1,7 @@
 #include "choose/size_points.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "cost/parameters.h"
@@ -25,6 +26,12 @@ int64_t smallSize(const VarArg& v) {
   return std::clamp(size, v.min, v.max);
 }
 
+/// A size that is as likely as the likely one, but not a power of two times a small number.
+int64_t otherSize(const VarArg& v) {
+  const bool isLarge = v.likely > parameters::kSmallRuns;
+  return std::clamp(isLarge ? v.likely * parameters::kOtherRun / 100 : v.likely, v.min, v.max);
+}
+
 }  // namespace
 
 SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
@@ -38,7 +45,12 @@ SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
     return sizes;
   };
   add(each([](const VarArg& v) { return v.likely; }), parameters::kLikelyWeight);
-  add(each(smallSize), 1);
+  const bool arePictures =
+      std::ranges::any_of(variables_, [](UOp v) { return v.argAs<VarArg>().likely > parameters::kSmallRuns; });
+  add(each(smallSize), arePictures ? parameters::kSmallWeight : 1);
+  const size_t chosen = points_.size();
+  if (arePictures) add(each(otherSize), 1);
+  if (points_.size() > chosen) points_.back().isPricedOnly = true;
   larger_ = add(each([](const VarArg& v) { return std::clamp(parameters::kLargerRun * v.likely, v.min, v.max); }), 1);
 }
 
@@ -78,9 +90,32 @@ UOp SizePoints::upTo(Graph& graph, UOp sink, const SizePoint& point) const {
   return substitute(graph, sink, variables_, to);
 }
 
-UOp SizePoints::at(Graph& graph, UOp sink, const SizePoint& point) const {
+std::optional<std::vector<int64_t>> SizePoints::between(const SizePoint& from, const SizePoint& to, double part) const {
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < variables_.size(); ++i) {
+    const double least = static_cast<double>(from.sizes[i]), most = static_cast<double>(to.sizes[i]);
+    sizes.push_back(least <= 0 ? from.sizes[i] : std::llround(least * std::pow(most / least, part)));
+  }
+  if (!doesRun(sizes)) return std::nullopt;
+  return sizes;
+}
+
+std::vector<SizeLimits> SizePoints::limits(const SizePoint& point, const SizePoint& other,
+                                           std::span<const int64_t> sizes) const {
+  std::vector<SizeLimits> limits;
+  for (size_t i = 0; i < variables_.size(); ++i) {
+    const VarArg& v = variables_[i].argAs<VarArg>();
+    const int64_t own = point.sizes[i];
+    const Interval side = own < other.sizes[i] ? Interval{v.min, sizes[i]} : Interval{sizes[i], v.max};
+    if (own != other.sizes[i] && (side.min > v.min || side.max < v.max))
+      limits.push_back({std::string(v.name), side.min, side.max, own});
+  }
+  return limits;
+}
+
+UOp SizePoints::at(Graph& graph, UOp sink, std::span<const int64_t> sizes) const {
   std::vector<UOp> to;
-  for (int64_t size : point.sizes) to.push_back(graph.index(size));
+  for (int64_t size : sizes) to.push_back(graph.index(size));
   return substitute(graph, sink, variables_, to);
 }
 

@@ -1,10 +1,12 @@
 // Sizes of a run for which a choice is made and priced: a kernel of free sizes is as good as it is at these.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "choose/choice.h"
 #include "ir/graph.h"
 
 namespace svod {
@@ -13,6 +15,7 @@ namespace svod {
 struct SizePoint {
   std::vector<int64_t> sizes;
   double weight;
+  bool isPricedOnly = false;  // nothing is chosen for it
 };
 
 /// The variables that extents of loops depend on, and the points: the likely sizes, small ones, and a multiple of the
@@ -26,11 +29,16 @@ class SizePoints {
   const SizePoint& larger() const { return points_[larger_]; }
   /// Of all points.
   double weight() const;
+  /// By variable: the share `part` of the way from its size at one point to that at another, by factors. Nothing where
+  /// the kernel stores nothing at these sizes.
+  std::optional<std::vector<int64_t>> between(const SizePoint& from, const SizePoint& to, double part) const;
+  /// The sizes on this side of `sizes`, for which `point` stands; those that are the same at `other` have no limits.
+  std::vector<SizeLimits> limits(const SizePoint& point, const SizePoint& other, std::span<const int64_t> sizes) const;
   /// The kernel as if variables were never above their sizes at the point; one that has its least value there is that
   /// number. Loops keep their identity.
   UOp upTo(Graph& graph, UOp sink, const SizePoint& point) const;
   /// The kernel as if variables were these numbers.
-  UOp at(Graph& graph, UOp sink, const SizePoint& point) const;
+  UOp at(Graph& graph, UOp sink, std::span<const int64_t> sizes) const;
   /// "batch = 1, length = 64".
   std::string toText(const SizePoint& point) const;
 

@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "choose/chooser.h"
+#include "choose/size_cases.h"
 #include "choose/size_points.h"
 #include "choose/thread_tiles.h"
-#include "cost/kernel_cost.h"
 #include "cost/parameters.h"
-#include "opts/reloop.h"
 #include "opts/replay.h"
 #include "symbolic/symbolic.h"
 
@@ -16,36 +15,27 @@ namespace svod {
 
 namespace {
 
-/// What was chosen for the sizes of one point, applied to the kernel of all sizes.
-struct SizedChoice {
-  Choice choice;
-  UOp sink;
-  std::string at;
-  double regret = 0;  // sum over the points of the weight times the logarithm of the time
-};
-
 std::vector<SizedChoice> sizedChoices(Graph& graph, UOp sink, const SizePoints& points, const Caps& caps,
                                       const ChooseWithin& choose) {
   std::vector<SizedChoice> found;
   const LoopNames names(sink);
   // What a GPU takes for the few elements of a small run is not predicted: the likely one stands for all.
-  for (const SizePoint& point : points.all().first(caps.workgroups ? 1 : points.all().size())) {
+  const size_t count = caps.workgroups ? 1 : points.all().size();
+  for (size_t i = 0; i < count; ++i) {
+    const SizePoint& point = points.all()[i];
+    if (point.isPricedOnly) continue;
     Choice choice = choose(runUpTo(graph, sink, points, point, caps), names);
     shareLargerRun(graph, sink, points, caps, choice);
     if (std::ranges::any_of(found, [&](const SizedChoice& s) { return optsOf(s.choice) == optsOf(choice); })) continue;
-    if (std::optional<UOp> all = withOpts(graph, sink, choice, caps))
-      found.push_back({std::move(choice), *all, points.toText(point)});
+    if (std::optional<UOp> all = withOpts(graph, sink, choice, caps)) found.push_back({std::move(choice), *all, i, {}});
   }
   return found;
 }
 
-/// Adds to the regret of each.
-void priceAt(Graph& graph, const SizePoints& points, const SizePoint& point, const Caps& caps,
-             std::vector<SizedChoice>& choices) {
-  FactsCache cache;
-  for (SizedChoice& each : choices) {
-    const UOp sized = simplifyKernel(graph, points.at(graph, each.sink, point), caps.numerics);
-    each.regret += point.weight * std::log(timeOf(cache.of(dropUnitRanges(graph, sized)), caps).shared);
+void price(Graph& graph, const SizePoints& points, const Caps& caps, SizedChoice& choice) {
+  for (const SizePoint& point : points.all()) {
+    choice.times.push_back(timeAt(graph, choice.sink, points, point.sizes, caps));
+    choice.regret += point.weight * std::log(choice.times.back());
   }
 }
 
@@ -80,12 +70,13 @@ std::optional<Choice> chooseForPoints(Graph& graph, UOp sink, const SizePoints& 
   std::vector<SizedChoice> choices = sizedChoices(graph, sink, points, caps, choose);
   if (choices.empty()) return std::nullopt;
   if (choices.size() > 1)
-    for (const SizePoint& point : points.all()) priceAt(graph, points, point, caps, choices);
+    for (SizedChoice& choice : choices) price(graph, points, caps, choice);
   SizedChoice& least = *std::ranges::min_element(choices, {}, &SizedChoice::regret);
   const bool isClear = choices[0].regret - least.regret > points.weight() * std::log(parameters::kClearlyBetter);
   SizedChoice& best = isClear ? least : choices[0];
+  if (choices.size() > 1) best.choice.cases = casesBeside(graph, points, choices, best, caps);
   best.choice.pattern = patternOf(sink);
-  best.choice.why += (best.choice.why.empty() ? "for " : "; for ") + best.at;
+  best.choice.why += (best.choice.why.empty() ? "for " : "; for ") + points.toText(points.all()[best.point]);
   return std::move(best.choice);
 }
 

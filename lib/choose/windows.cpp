@@ -36,7 +36,8 @@ std::vector<int64_t> linesOfCopy(const Windows& w) {
       if (const int64_t n = ceilDiv(lines, parts); tried.empty() || n != tried.back()) tried.push_back(n);
     return tried;
   }
-  tried = {parameters::kFreeLines, parameters::kFreeLines / 2, parameters::kFreeLines / 4};
+  tried = {parameters::kFreeLines, parameters::kFreeLines * 3 / 4, parameters::kFreeLines / 2,
+           parameters::kFreeLines / 4};
   std::ranges::stable_sort(tried, {}, [&](int64_t n) { return ceilDiv(lines, n) * (n + parameters::kLinesAgain); });
   return tried;
 }

@@ -21,9 +21,9 @@ struct CompiledVariant {
   std::vector<KernelDesc> functions;        // where they are others
 };
 
-/// The kernel that takes the place of one where variables have these sizes.
+/// The kernel that takes the place of one where variables are within these sizes.
 struct KernelCase {
-  std::vector<std::pair<std::string, int64_t>> sizes;
+  std::vector<SizeLimits> sizes;
   size_t kernel = 0;  // of Compilation::kernels
 };
 
@@ -39,7 +39,7 @@ struct Compilation {
   size_t tuned = 0;                              // decisions that are those of the tuning log
   UOp folded;                                    // the sink that the schedule was made of: constants are computed
   Schedule schedule;                             // without the graphs of its kernels
-  std::vector<CompiledKernel> kernels;           // by kernel id of the schedule, then those for exact sizes
+  std::vector<CompiledKernel> kernels;           // by kernel id of the schedule, then those of cases
   std::vector<std::vector<KernelCase>> cases;    // by kernel id of the schedule: the first that fits a run is taken
   Plan plan;                                     // without the descriptions of its files
   std::vector<PlanFile> files;                   // chunks borrowed from `code`, the kernels, `constants` and the model

@@ -16,7 +16,8 @@
 namespace svod {
 
 /// Everything known about one kernel after compiling. Owns its graph. Of a kernel that was found in the cache,
-/// `unopted`, `optimized`, `choice`, `linear`, `launched`, `source`, `forms`, `notes` and `log` are empty.
+/// `unopted`, `optimized`, `choice` but for its cases, `linear`, `launched`, `source`, `forms`, `notes` and `log` are
+/// empty.
 struct CompiledKernel : KernelCode {
   std::string name;
   std::unique_ptr<Graph> graph;

@@ -54,7 +54,7 @@ struct ThreadTokens {
 /// Sizes of a variable for which kernels are compiled besides those for all sizes.
 struct Specialization {
   std::string variable;
-  std::vector<int64_t> sizes;
+  std::vector<Interval> sizes;
 };
 
 struct FoldLimits {

@@ -61,14 +61,22 @@ Status checkOptsMatch(const Schedule& schedule, const CompileOptions& options) {
   return {};
 }
 
-std::vector<KernelTask> tasksOf(Compilation& c, std::span<const CompileOptions> byTarget,
-                                std::span<const size_t> targetOf, std::span<const CompileOptions> variants) {
+/// Compiles the kernels from `first` on, and those of variants. `stopped`: a pass was the last one that is asked for.
+Status compileFrom(size_t first, Compilation& c, const CompileOptions& options,
+                   std::span<const CompileOptions> byTarget, std::span<const size_t> targetOf,
+                   std::span<const CompileOptions> variants, bool& stopped) {
+  copyForVariants(c, variants, byTarget, targetOf);
   std::vector<KernelTask> tasks;
-  for (size_t k = 0; k < c.kernels.size(); ++k) tasks.push_back({&c.kernels[k], &byTarget[targetOf[k]]});
+  for (size_t k = first; k < c.kernels.size(); ++k) tasks.push_back({&c.kernels[k], &byTarget[targetOf[k]]});
   for (size_t v = 0; v < variants.size(); ++v)
-    for (CompiledKernel& kernel : c.variants[v].kernels)
+    for (CompiledKernel& kernel : std::span(c.variants[v].kernels).subspan(first))
       if (!kernel.name.empty()) tasks.push_back({&kernel, &variants[v]});
-  return tasks;
+  Status compiled = compileKernels(tasks, options);
+  for (const KernelTask& task : tasks) {
+    c.log.add(task.kernel->log);
+    stopped |= task.kernel->log.stopped;
+  }
+  return compiled;
 }
 
 /// What a pass over the graph was given when it failed.
@@ -142,17 +150,14 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   result->kernels = kernelsOf(model, result->schedule);
   SVOD_CHECK(specialize(model, *result, targetOf, options.specializations));
   std::vector<CompileOptions> byTarget = optionsByTarget(options), variants = optionsOfVariants(byTarget);
-  copyForVariants(*result, variants, byTarget, targetOf);
   for (std::vector<CompileOptions>* all : {&byTarget, &variants})
     for (CompileOptions& of : *all) of.passes = optionsAfter(options.passes, graphPasses());
-  const std::vector<KernelTask> tasks = tasksOf(*result, byTarget, targetOf, variants);
-  Status compiled = compileKernels(tasks, options);
   bool stopped = false;
-  for (const KernelTask& task : tasks) {
-    result->log.add(task.kernel->log);
-    stopped |= task.kernel->log.stopped;
+  SVOD_CHECK(compileFrom(0, *result, options, byTarget, targetOf, variants, stopped));
+  if (const size_t count = result->kernels.size(); !stopped) {
+    specializeAsChosen(*result, targetOf);
+    SVOD_CHECK(compileFrom(count, *result, options, byTarget, targetOf, variants, stopped));
   }
-  SVOD_CHECK(compiled);
   watch.lap("kernels");
   if (stopped) return result;
 

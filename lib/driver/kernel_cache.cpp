@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 
 #include "compile/kernel.h"
 #include "compile/options.h"
@@ -14,7 +15,7 @@ namespace svod {
 namespace {
 
 /// A change of what is kept, or of how, needs another number.
-constexpr std::string_view kForm = "svod kernel 7";
+constexpr std::string_view kForm = "svod kernel 8";
 
 /// One value per line, so that no two lists of values give the same text.
 class KeyText {
@@ -43,6 +44,35 @@ std::vector<std::string> linesOf(std::string_view text) {
   return lines;
 }
 
+/// A line "case NANOSECONDS" for each, and behind it "MIN MAX LIKELY SIZE" for each of its sizes.
+std::string textOf(const std::vector<SizeCase>& cases) {
+  std::string text;
+  for (const SizeCase& one : cases) {
+    text += "case " + std::to_string(one.nanoseconds) + "\n";
+    for (const SizeLimits& s : one.sizes)
+      text +=
+          lineOf(std::to_string(s.min) + " " + std::to_string(s.max) + " " + std::to_string(s.likely) + " " + s.size);
+  }
+  return text;
+}
+
+/// Nothing for a text that textOf() does not write.
+std::optional<std::vector<SizeCase>> casesOf(std::string_view text) {
+  std::vector<SizeCase> cases;
+  for (const std::string& line : linesOf(text)) {
+    std::istringstream words(line);
+    SizeLimits sizes;
+    if (line.starts_with("case ")) {
+      if (!(words.ignore(5) >> cases.emplace_back().nanoseconds)) return std::nullopt;
+      continue;
+    }
+    if (cases.empty() || !(words >> sizes.min >> sizes.max >> sizes.likely)) return std::nullopt;
+    std::getline(words.ignore(1), sizes.size);
+    cases.back().sizes.push_back(std::move(sizes));
+  }
+  return cases;
+}
+
 }  // namespace
 
 std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* requested,
@@ -69,11 +99,11 @@ std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* r
   return sha256Hex(key.text());
 }
 
-// What is kept: a plan.json with this kernel alone, its layouts, a line for each winner that was passed over, the
-// length of its code, each followed by a zero, then its code and its object.
+// What is kept: a plan.json with this kernel alone, its layouts, the cases of its choice, a line for each winner that
+// was passed over, the length of its code, each followed by a zero, then its code and its object.
 bool KernelCache::find(const std::string& key, CompiledKernel& kernel) const {
   const std::optional<std::string> value = files_.get(key);
-  std::string_view rest = value ? *value : std::string_view(), parts[4];
+  std::string_view rest = value ? *value : std::string_view(), parts[5];
   for (std::string_view& part : parts) {
     const size_t zero = rest.find('\0');
     if (zero == rest.npos) return false;
@@ -81,12 +111,15 @@ bool KernelCache::find(const std::string& key, CompiledKernel& kernel) const {
   }
   Result<Plan> plan = planFromJson(parts[0], key);
   std::optional<std::vector<ConstantLayout>> layouts = layoutsFromText(std::string(parts[1]));
+  std::optional<std::vector<SizeCase>> cases = casesOf(parts[2]);
   size_t length = 0;
-  const auto [end, error] = std::from_chars(parts[3].data(), parts[3].data() + parts[3].size(), length);
-  if (!plan || plan->kernels.size() != 1 || !layouts || error != std::errc() || length > rest.size()) return false;
+  const auto [end, error] = std::from_chars(parts[4].data(), parts[4].data() + parts[4].size(), length);
+  if (!plan || plan->kernels.size() != 1 || !layouts || !cases || error != std::errc() || length > rest.size())
+    return false;
   kernel.desc = std::move(plan->kernels[0]);
   kernel.layouts = std::move(*layouts);
-  kernel.passed = linesOf(parts[2]);
+  kernel.choice.cases = std::move(*cases);
+  kernel.passed = linesOf(parts[3]);
   kernel.code = rest.substr(0, length);
   kernel.object = rest.substr(length);
   kernel.reused = true;
@@ -97,7 +130,7 @@ void KernelCache::keep(const std::string& key, const CompiledKernel& kernel) {
   Plan plan;
   plan.kernels.push_back(kernel.desc);
   std::string value = toJson(plan);
-  value += '\0' + toText(kernel.layouts) + '\0';
+  value += '\0' + toText(kernel.layouts) + '\0' + textOf(kernel.choice.cases) + '\0';
   for (const std::string& reason : kernel.passed) value += lineOf(reason);
   value += '\0' + std::to_string(kernel.code.size()) + '\0';
   remember(files_.put(key, value + kernel.code + kernel.object));

@@ -179,7 +179,7 @@ class PlanBuilder {
     if (own >= cases_.size()) return launch;
     for (const KernelCase& known : cases_[own]) {
       LaunchCase& one = launch.cases.emplace_back();
-      for (const auto& [variable, size] : known.sizes) one.when.push_back({variables_.named(variable), size, size});
+      for (const SizeLimits& own : known.sizes) one.when.push_back({variables_.named(own.size), own.min, own.max});
       SVOD_TRY(one.launch, callOf(item, idOf(known.kernel)));
       if (!touchesNoMore(plan_.kernels[one.launch.kernel], plan_.kernels[launch.kernel])) launch.cases.pop_back();
     }

@@ -5,9 +5,11 @@
 #include <optional>
 #include <set>
 
+#include "cost/parameters.h"
 #include "ir/graph.h"
 #include "schedule/add_kernel.h"
 #include "schedule/name.h"
+#include "support/integers.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -16,19 +18,20 @@ namespace {
 
 constexpr size_t kMostCases = 64;  // of a kernel
 
-using Sizes = std::vector<std::pair<std::string, int64_t>>;
+using Sizes = std::vector<SizeLimits>;
 
 /// An error where the variable never has this size.
-Status checkSize(const Model& model, const std::string& name, int64_t size) {
+Status checkSizes(const Model& model, const std::string& name, Interval sizes) {
   std::vector<std::string_view> names;
   for (UOp variable : model.variables) {
     const auto& known = variable.argAs<VarArg>();
     names.push_back(known.name);
     if (known.name != name) continue;
-    if (known.min <= size && size <= known.max) return {};
+    if (known.min <= sizes.min && sizes.max <= known.max) return {};
+    const std::string text = std::to_string(sizes.min) + (sizes.isConst() ? "" : ":" + std::to_string(sizes.max));
     return fail(Diag::Usage,
-                "--specialize " + name + "=" + std::to_string(size) + ": '" + name + "' is " +
-                    std::to_string(known.min) + " to " + std::to_string(known.max),
+                "--specialize " + name + "=" + text + ": '" + name + "' is " + std::to_string(known.min) + " to " +
+                    std::to_string(known.max),
                 "give sizes in these bounds, or other bounds with --var");
   }
   return fail(Diag::Usage, "there is no variable '" + name + "' for --specialize",
@@ -47,8 +50,9 @@ std::vector<Sizes> combinationsOf(std::span<const Specialization> wanted) {
   std::vector<Sizes> all = {{}};
   for (const Specialization& one : wanted) {
     const size_t count = all.size();
-    for (int64_t size : one.sizes)
-      for (size_t i = 0; i < count; ++i) all.emplace_back(all[i]).emplace_back(one.variable, size);
+    for (const Interval& sizes : one.sizes)
+      for (size_t i = 0; i < count; ++i)
+        all.emplace_back(all[i]).emplace_back(one.variable, sizes.min, sizes.max, usualSize(sizes));
   }
   std::ranges::stable_sort(all, std::greater<>(), [](const Sizes& sizes) { return sizes.size(); });
   all.pop_back();  // without a size
@@ -61,7 +65,8 @@ class Specializer {
     for (const CompiledKernel& kernel : c_.kernels) names_.insert(kernel.name);
   }
 
-  /// Nothing where a store never happens at these sizes: the kernel of all sizes does as little.
+  /// A kernel that takes the place of another within these sizes. Nothing where a store never happens there: the kernel
+  /// of all sizes does as little.
   std::optional<size_t> add(size_t of, const Sizes& sizes) {
     const CompiledKernel& own = c_.kernels[of];
     const UOp sized = withSizes(own, sizes);
@@ -83,9 +88,12 @@ class Specializer {
   static UOp withSizes(const CompiledKernel& kernel, const Sizes& sizes) {
     const std::map<std::string_view, UOp> variables = variablesOf(kernel.ast);
     std::vector<UOp> from, to;
-    for (const auto& [name, size] : sizes) {
-      from.push_back(variables.at(name));
-      to.push_back(kernel.graph->index(size));
+    for (const SizeLimits& own : sizes) {
+      const UOp variable = variables.at(own.size);
+      from.push_back(variable);
+      to.push_back(own.min == own.max
+                       ? kernel.graph->index(own.min)
+                       : kernel.graph->variable(variable.argAs<VarArg>().name, {own.min, own.max}, own.likely));
     }
     return substitute(*kernel.graph, kernel.ast, from, to);
   }
@@ -111,7 +119,7 @@ class Specializer {
 Status specialize(const Model& model, Compilation& compilation, std::vector<size_t>& targetOf,
                   std::span<const Specialization> wanted) {
   for (const Specialization& one : wanted)
-    for (int64_t size : one.sizes) SVOD_CHECK(checkSize(model, one.variable, size));
+    for (const Interval& sizes : one.sizes) SVOD_CHECK(checkSizes(model, one.variable, sizes));
   if (wanted.empty()) return {};
   const size_t count = compilation.kernels.size();
   compilation.cases.resize(count);
@@ -133,6 +141,28 @@ Status specialize(const Model& model, Compilation& compilation, std::vector<size
         compilation.cases[kernel].push_back({sizes, *made});
   }
   return {};
+}
+
+void specializeAsChosen(Compilation& compilation, std::vector<size_t>& targetOf) {
+  struct Wanted {
+    size_t kernel;
+    const SizeCase* one;
+  };
+  std::vector<Wanted> all;
+  const size_t count = compilation.schedule.kernels.size();
+  for (size_t k = 0; k < count; ++k)
+    if (compilation.cases.empty() || compilation.cases[k].empty())
+      for (const SizeCase& one : compilation.kernels[k].choice.cases) all.push_back({k, &one});
+  if (all.empty()) return;
+  compilation.cases.resize(count);
+  std::ranges::stable_sort(all, std::greater<>(), [](const Wanted& w) { return w.one->nanoseconds; });
+  all.resize(std::min<size_t>(all.size(), ceilDiv(static_cast<int64_t>(count), parameters::kCaseKernels)));
+  std::vector<std::pair<size_t, Sizes>> cases;
+  for (const Wanted& w : all) cases.emplace_back(w.kernel, w.one->sizes);
+  Specializer specializer(compilation, targetOf);
+  for (const auto& [kernel, sizes] : cases)
+    if (const std::optional<size_t> made = specializer.add(kernel, sizes))
+      compilation.cases[kernel].push_back({sizes, *made});
 }
 
 }  // namespace svod

@@ -1,4 +1,4 @@
-// Kernels for exact sizes of variables, beside those for all sizes.
+// Kernels for some sizes of variables, beside those for all sizes.
 #pragma once
 #include <span>
 #include <vector>
@@ -13,5 +13,9 @@ namespace svod {
 /// Usage for an unknown variable, a size that it never has, or too many combinations.
 Status specialize(const Model& model, Compilation& compilation, std::vector<size_t>& targetOf,
                   std::span<const Specialization> wanted);
+
+/// Adds kernels for the sizes of Choice::cases in the same way: to those of the schedule that have no cases yet, where
+/// most time is saved first, one for every kCaseKernels kernels. To be called when the kernels have their choices.
+void specializeAsChosen(Compilation& compilation, std::vector<size_t>& targetOf);
 
 }  // namespace svod

@@ -123,13 +123,15 @@ class Joiner {
 
 void copyForVariants(Compilation& c, std::span<const CompileOptions> variants, std::span<const CompileOptions> byTarget,
                      std::span<const size_t> targetOf) {
-  for (const CompileOptions& options : variants) {
-    CompiledVariant& variant = c.variants.emplace_back();
-    variant.kernels.resize(c.kernels.size());
+  c.variants.resize(variants.size());
+  for (size_t v = 0; v < variants.size(); ++v) {
+    CompiledVariant& variant = c.variants[v];
+    if (variants[v].target->hasGrid()) variant.sameFunctions = 0;
     variant.same.resize(c.kernels.size());
-    if (options.target->hasGrid()) variant.sameFunctions = 0;
-    for (size_t k = 0; k < c.kernels.size(); ++k)
-      if (byTarget[targetOf[k]].target == options.target) variant.kernels[k] = copyOf(c.kernels[k], c.kernels[k].name);
+    for (size_t k = variant.kernels.size(); k < c.kernels.size(); ++k) {
+      CompiledKernel& copy = variant.kernels.emplace_back();
+      if (byTarget[targetOf[k]].target == variants[v].target) copy = copyOf(c.kernels[k], c.kernels[k].name);
+    }
   }
 }
 

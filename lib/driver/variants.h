@@ -10,8 +10,8 @@
 
 namespace svod {
 
-/// Fills Compilation::variants with copies of the kernels of their targets, by kernel of the schedule, not yet
-/// compiled.
+/// Fills Compilation::variants with copies of the kernels of their targets, by kernel, not yet compiled; of kernels
+/// that came behind those that have copies, if called again.
 void copyForVariants(Compilation& compilation, std::span<const CompileOptions> variants,
                      std::span<const CompileOptions> byTarget, std::span<const size_t> targetOf);
 

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "choose/choose.h"
+#include "choose/size_cases.h"
 #include "choose/size_points.h"
 #include "common/model_text.h"
 #include "ir/text.h"
@@ -50,7 +51,7 @@ TEST_CASE("The points of a kernel are its likely sizes, the least ones and large
   REQUIRE(few.all().size() == 2);
   CHECK(few.toText(few.larger()) == "few = 9");
   CHECK(few.weight() == 4);
-  CHECK(points.at(g, loops, points.all()[2]).src(0).bounds().max == 163);
+  CHECK(points.at(g, loops, points.all()[2].sizes).src(0).bounds().max == 163);
   CHECK(points.upTo(g, loops, points.all()[0]).src(0).bounds() == Interval{4, 23});
   CHECK(SizePoints(g.range(g.index(5), 0, AxisType::Loop)).all().empty());
 }
@@ -81,6 +82,48 @@ TEST_CASE("No tile and no lanes lie on a batch that is mostly 1") {
   const std::string many = chosen(product("[64, 512] ~ 256", "[1, 4] ~ 1"), caps);
   INFO(many);
   CHECK_THAT(many, Catch::Contains("upcast(n0,"));
+}
+
+TEST_CASE("A picture is priced at another size too, for which nothing is chosen") {
+  Graph g;
+  const UOp w = g.variable("w", {1, 800}, 224);
+  const SizePoints points(g.range(w, 0, AxisType::Loop));
+  REQUIRE(points.all().size() == 4);
+  CHECK(points.toText(points.all()[1]) == "w = 56");
+  CHECK(points.toText(points.all()[2]) == "w = 320");
+  CHECK(points.all()[2].isPricedOnly);
+  CHECK(points.toText(points.larger()) == "w = 800");
+  const SizePoint &likely = points.all()[0], &larger = points.larger();
+  CHECK(points.between(larger, likely, 0.5) == std::vector<int64_t>{423});
+  const std::vector<int64_t> from{423}, to{90}, all{1};
+  CHECK(points.limits(larger, likely, from) == std::vector<SizeLimits>{{"w", 423, 800, 800}});
+  CHECK(points.limits(points.all()[1], likely, to) == std::vector<SizeLimits>{{"w", 1, 90, 56}});
+  CHECK(points.limits(larger, likely, all).empty());
+}
+
+TEST_CASE("A kernel that is slow at some sizes has another one there") {
+  Model model = modelOf(product("[1, 512] ~ 1", "[1, 512]"));
+  Result<Schedule> schedule = makeSchedule(model, {});
+  REQUIRE(schedule);
+  const Kernel& kernel = schedule->kernels[0];
+  const SizePoints points(kernel.sink);
+  REQUIRE(points.all().size() == 3);  // b = 1, s = 64; b = 1, s = 1; b = 8, s = 512
+  std::vector<SizedChoice> choices(2);
+  for (SizedChoice& choice : choices) choice.sink = kernel.sink;
+  const auto casesWith = [&](const std::vector<double>& own, const std::vector<double>& other) {
+    choices[0].times = own, choices[1].times = other;
+    return casesBeside(*kernel.graph, points, choices, choices[0], avx512());
+  };
+  const std::vector<SizeCase> few = casesWith({1e6, 1e5, 1e7}, {2e6, 2e4, 1.5e7});
+  REQUIRE(few.size() == 1);
+  CHECK(few[0].sizes == std::vector<SizeLimits>{{"s", 1, 1, 1}});
+  CHECK(few[0].nanoseconds == 80'000);
+  const std::vector<SizeCase> many = casesWith({1e6, 1e5, 1e7}, {2e6, 1e5, 2e6});
+  REQUIRE(many.size() == 1);
+  CHECK(many[0].sizes == std::vector<SizeLimits>{{"b", 8, 512, 8}, {"s", 512, 512, 512}});
+  CHECK(casesWith({1e6, 1e5, 1e7}, {1e6, 9e4, 9e6}).empty());      // hardly faster
+  CHECK(casesWith({1e3, 9e2, 1e4}, {1e3, 1e2, 1e4}).empty());      // nothing to save
+  CHECK(casesWith({1e6, 1e5, 1e7}, {2e6, 1e4, 1e6}).size() == 2);  // on both sides
 }
 
 TEST_CASE("A large run has tiles for threads, also where the likely sizes are the greatest") {

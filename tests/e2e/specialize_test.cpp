@@ -1,5 +1,5 @@
-// Plans with kernels for exact sizes: random graphs with each case forced, by the sizes of the run that it is for,
-// equal the interpreter. Seeds: e2e/seeds.h.
+// Plans with kernels for some sizes, exact ones or all between two: random graphs with each case forced, by the sizes
+// of the run that it is for, equal the interpreter. Seeds: e2e/seeds.h.
 #include <catch2/catch.hpp>
 
 #include "common/random_graph.h"
@@ -13,7 +13,7 @@ namespace {
 
 int64_t sizeOf(const ModelBindings& bindings, const std::string& name) { return bindings.variables.at(name); }
 
-/// For each variable its size of the run, another one, or both, by the seed.
+/// For each variable its size of the run, sizes around it, another one, or some of these, by the seed.
 std::vector<Specialization> draw(const Model& model, const ModelBindings& bindings, uint64_t seed) {
   std::vector<Specialization> all;
   for (UOp variable : model.variables) {
@@ -21,8 +21,9 @@ std::vector<Specialization> draw(const Model& model, const ModelBindings& bindin
     const std::string name(known.name);
     const int64_t size = sizeOf(bindings, name), other = size == known.min ? known.max : known.min;
     all.push_back({name, {}});
-    if (seed % 3 != 1) all.back().sizes.push_back(size);
-    if (seed % 3 != 0 && other != size) all.back().sizes.push_back(other);
+    if (seed % 7 == 0) all.back().sizes.push_back({(known.min + size) / 2, (size + known.max) / 2});
+    if (seed % 3 != 1) all.back().sizes.push_back({size, size});
+    if (seed % 3 != 0 && other != size) all.back().sizes.push_back({other, other});
   }
   return all;
 }

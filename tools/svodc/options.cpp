@@ -85,13 +85,29 @@ Result<std::vector<KernelOpts>> kernelOpts(const Flags& flags) {
   return all;
 }
 
+/// "8", or "8:32".
+std::optional<Interval> sizesOf(std::string_view word) {
+  const std::string_view first = word.substr(0, word.find(':')),
+                         last = word.substr(std::min(first.size() + 1, word.size()));
+  Interval sizes{0, 0};
+  const auto read = [](std::string_view text, int64_t& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+  };
+  if (!read(first, sizes.min)) return std::nullopt;
+  sizes.max = sizes.min;
+  if (first.size() < word.size() && (!read(last, sizes.max) || sizes.max < sizes.min)) return std::nullopt;
+  return sizes;
+}
+
 /// Sizes of one variable that are given twice are one row.
 Result<std::vector<Specialization>> specializations(const Flags& flags) {
   std::vector<Specialization> all;
   for (const std::string& text : flags.specialize) {
     const size_t equals = text.find('=');
     const auto wrong = [&] {
-      return fail(Diag::Usage, "--specialize needs N=SIZE[,SIZE], not '" + text + "'", "such as --specialize n=1,8");
+      return fail(Diag::Usage, "--specialize needs N=SIZES[,SIZES], not '" + text + "'",
+                  "such as --specialize n=1,8 or n=2:16");
     };
     if (equals == text.npos || equals == 0) return wrong();
     const std::string name = text.substr(0, equals);
@@ -100,10 +116,9 @@ Result<std::vector<Specialization>> specializations(const Flags& flags) {
     std::string_view rest = std::string_view(text).substr(equals + 1);
     for (bool more = true; more;) {
       const std::string_view word = rest.substr(0, rest.find(','));
-      int64_t size = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
-      if (error != std::errc() || end != word.data() + word.size()) return wrong();
-      if (std::ranges::find(known->sizes, size) == known->sizes.end()) known->sizes.push_back(size);
+      const std::optional<Interval> sizes = sizesOf(word);
+      if (!sizes) return wrong();
+      if (std::ranges::find(known->sizes, *sizes) == known->sizes.end()) known->sizes.push_back(*sizes);
       more = word.size() < rest.size();
       rest.remove_prefix(more ? word.size() + 1 : word.size());
     }
