@@ -17,7 +17,7 @@ def listed(results, wanted):
     """`passed/cases` of every operator that `wanted` accepts."""
     counts = {op: (row.get("pass", 0), sum(row.values())) for op, row in sorted(results["by_op"].items())}
     words = ", ".join(f"{op} {good}/{all}" for op, (good, all) in counts.items() if wanted(good, all))
-    return textwrap.fill(words + ".", 118, break_on_hyphens=False)
+    return "```text\n" + textwrap.fill(words, 118, break_on_hyphens=False) + "\n```"
 
 
 def table(results):
