@@ -64,7 +64,9 @@ std::vector<SizeCase> casesBeside(Graph& graph, const SizePoints& points, std::s
       (isBetter ? better : worse) = middle;
       if (isBetter) last = *sizes;
     }
-    cases.push_back({points.limits(point, own, last), std::llround(saved)});
+    // Between sizes that are close the way may end at the other point, and leave nothing to tell runs apart.
+    if (std::vector<SizeLimits> limits = points.limits(point, own, last); !limits.empty())
+      cases.push_back({std::move(limits), std::llround(saved)});
   }
   return cases;
 }

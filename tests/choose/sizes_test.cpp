@@ -126,6 +126,25 @@ TEST_CASE("A kernel that is slow at some sizes has another one there") {
   CHECK(casesWith({1e6, 1e5, 1e7}, {2e6, 1e4, 1e6}).size() == 2);  // on both sides
 }
 
+TEST_CASE("A case that would hold for every size is none") {
+  Model model = modelOf(product("[1, 1]", "[1, 2] ~ 1"));
+  Result<Schedule> schedule = makeSchedule(model, {});
+  REQUIRE(schedule);
+  const Kernel& kernel = schedule->kernels[0];
+  const SizePoints points(kernel.sink);
+  REQUIRE(points.all().size() == 2);
+  const Caps caps = avx512();
+  const Result<UOp> tuned =
+      applyOpts(*kernel.graph, kernel.sink, optsOf(choose(*kernel.graph, kernel.sink, caps)), caps);
+  REQUIRE(tuned);
+  std::vector<SizedChoice> choices(2);
+  choices[0].sink = kernel.sink, choices[0].times = {1e6, 1e7};
+  choices[1].sink = *tuned, choices[1].times = {2e6, 1e6}, choices[1].point = 1;
+  const std::vector<int64_t> own = points.all()[0].sizes;
+  REQUIRE(timeAt(*kernel.graph, *tuned, points, own, caps) < timeAt(*kernel.graph, kernel.sink, points, own, caps));
+  CHECK(casesBeside(*kernel.graph, points, choices, choices[0], caps).empty());
+}
+
 TEST_CASE("A large run has tiles for threads, also where the likely sizes are the greatest") {
   Caps caps = avx512();
   caps.workers = 8;
