@@ -137,7 +137,8 @@ Result<Nvrtc> Nvrtc::open(const std::string& named, const std::vector<std::strin
   std::string trouble;
   for (const std::string& path : candidates(named, folders)) {
     auto functions = std::make_shared<Functions>();
-    functions->handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    // NVRTC keeps what it allocated in its own variables: unloading it would leak that memory once per opening.
+    functions->handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (functions->handle == nullptr) {
       const char* reason = dlerror();
       if (trouble.empty()) trouble = reason == nullptr ? path : reason;
