@@ -94,7 +94,7 @@ class OnnxImporter : public OnnxContext {
   const TensorList* list(const Tensor& x) const override;
   uint64_t randomKey() override { return ++randomCount_; }
   void expect(const Tensor& given, const Tensor& wanted, const std::string& operands) override;
-  void prefer(Dim least, Dim most) override;
+  bool prefer(Dim least, Dim most, int64_t farthest) override;
   void askForValues(std::span<const std::string> inputs) override;
   bool decideCase(const Tensor& condition, const CaseText& text) override;
   std::vector<Error> errorsOf(const std::function<void()>& build) override;
@@ -196,6 +196,7 @@ class OnnxImporter : public OnnxContext {
   void noteDemand(const std::string& by);
   void noteSwept(const proto::NodeProto& node, std::span<const Tensor> inputs);
   int64_t usualMost(const std::string& name) const;
+  int64_t usualMost(const std::string& name, int64_t least) const;
   int64_t usualOf(const std::string& name, Interval bounds) const;  // the likely size
   std::string uniqueName(std::string_view wanted);
   Tensor constantOf(const TensorData& data, std::string_view name);

@@ -1,6 +1,7 @@
 // How the importer records what is wrong.
 #include <algorithm>
 
+#include "frontend/size_bounds.h"
 #include "ir/dim_facts.h"
 #include "onnx/importer.h"
 #include "onnx/importer_text.h"
@@ -76,12 +77,27 @@ int64_t OnnxImporter::usualMost(const std::string& name) const {
   return swept == findings_.swept.end() ? UsualSizes::kAny.max : swept->second;
 }
 
-void OnnxImporter::prefer(Dim least, Dim most) {
-  if (builder_.isConditional()) return;  // runs of the other branch may have all sizes
+// Where small sizes are out, those in use are many times the least one.
+int64_t OnnxImporter::usualMost(const std::string& name, int64_t least) const {
+  constexpr int64_t kMany = 16;
+  const int64_t most = usualMost(name);
+  return most > UsualSizes::kAny.max && most / kMany >= least ? most : std::max(most, kUsualMultiple * least);
+}
+
+bool OnnxImporter::prefer(Dim least, Dim most, int64_t farthest) {
+  if (!least || !most) return false;
+  if (lessEqualDims(least.node(), most.node()) == Truth::Always) return true;
+  if (builder_.isConditional()) return false;  // runs of the other branch may have all sizes
   // What a length may be bounds no variable: only a run tells how much of its room it takes.
-  if (builder_.hasLength(least) || builder_.hasLength(most)) return;
-  if (least && most && lessEqualDims(least.node(), most.node()) != Truth::Always)
-    demands_.push_back({most.node(), least.node(), false, nameOf(*body_, *node_)});
+  if (builder_.hasLength(least) || builder_.hasLength(most)) return false;
+  const SizeDemand demand{most.node(), least.node(), false, nameOf(*body_, *node_)};
+  SizeVariables sizes = sizes_;
+  SizeFindings findings;
+  const bool isMet = svod::learn(demand, sizes, findings);
+  for (const auto& [name, found] : findings.bounds)
+    if (found.bounds.min > farthest) return false;
+  demands_.push_back(demand);
+  return isMet;
 }
 
 std::string OnnxImporter::nameOf(const ImportedBody& body, const proto::NodeProto& node) const {

@@ -201,9 +201,11 @@ void OnnxImporter::applyFindings() {
          optionText("--var", made->first, form) + " says so");
   }
   for (const auto& [name, found] : findings_.bounds) {
-    if (!sizes_.suggest(name, found.bounds)) continue;
-    note("'" + shortened(name) + "' is taken to be " + std::to_string(found.bounds.min) + " to " +
-             std::to_string(found.bounds.max) + ": " + found.by + " needs it",
+    Interval bounds = found.bounds;
+    if (bounds.max == SizeFindings::kUsual) bounds.max = usualMost(name, bounds.min);
+    if (!sizes_.suggest(name, bounds)) continue;
+    note("'" + shortened(name) + "' is taken to be " + std::to_string(bounds.min) + " to " +
+             std::to_string(bounds.max) + ": " + found.by + " needs it",
          "other bounds: " + optionText("--var", name, "LO:HI"));
   }
 }

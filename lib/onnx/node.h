@@ -72,8 +72,9 @@ class OnnxContext {
   /// Every run is to check that `given`, what it makes of these operands of the node, is `wanted`.
   virtual void expect(const Tensor& given, const Tensor& wanted, const std::string& operands) = 0;
   /// Sizes nobody bounded are to be such that least <= most, if they can: what the model was made for. No error
-  /// otherwise.
-  virtual void prefer(Dim least, Dim most) = 0;
+  /// otherwise. Not where one of them would have to be more than `farthest`. Whether they are, or will be when the
+  /// import starts again.
+  virtual bool prefer(Dim least, Dim most, int64_t farthest) = 0;
   /// An op was refused because it must know the value of these inputs.
   virtual void askForValues(std::span<const std::string> inputs) = 0;
   /// Whether a condition that decides how many axes a result has holds in the plan. Bounds of sizes leave the other
@@ -195,7 +196,9 @@ class OnnxNode {
   Tensor constantTensor(DType dtype, std::vector<int64_t> dims, std::initializer_list<double> values) const;
   /// Sizes as an i64 vector, known to isKnown() and sizes().
   Tensor sizesTensor(const Dims& sizes) const;
-  void prefer(Dim least, Dim most) const { context_.prefer(least, most); }
+  bool prefer(Dim least, Dim most, int64_t farthest = INT64_MAX) const {
+    return context_.prefer(least, most, farthest);
+  }
   uint64_t randomKey() const { return context_.randomKey(); }
   bool isRehearsing() const { return context_.isRehearsing; }
   void setRehearsing(bool isRehearsing) const { context_.isRehearsing = isRehearsing; }

@@ -95,8 +95,10 @@ std::optional<SizeForm> linear(const Polynomial& p) {
 
 // --- What follows
 
-void add(const std::map<std::string, Interval>& bounds, const std::string& by, SizeFindings& findings) {
-  for (const auto& [name, b] : bounds) {
+void add(const std::map<std::string, Interval>& bounds, const std::string& by, const SizeVariables& sizes,
+         SizeFindings& findings) {
+  for (auto [name, b] : bounds) {
+    if (b.max == sizes.boundsOf(name).max) b.max = SizeFindings::kUsual;
     auto [at, isNew] = findings.bounds.try_emplace(name, SizeFindings::Bounds{b, by});
     if (isNew) continue;
     if (b.min > at->second.bounds.min) {  // found under the bounds that it had
@@ -158,7 +160,7 @@ bool learnEqual(const SizeDemand& demand, bool mayUnify, SizeVariables& sizes, S
       findings.equalities.push_back({*form, SizeForm::number(0), demand.by});
       return true;  // with it, the choice may need no bounds: the next attempt says so
     }
-    add(*bounds, demand.by, findings);
+    add(*bounds, demand.by, sizes, findings);
     return !bounds->empty();
   }
   return false;
@@ -181,15 +183,7 @@ bool learn(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& finding
   auto bounds =
       demand.isRoom ? sharesFor(demand.left, demand.right, isFree) : boundsFor(demand.left, demand.right, isFree);
   if (!bounds || bounds->empty()) return false;
-  // A greatest value that an op asks for is found again, under the new least one.
-  for (UOp root : {demand.left, demand.right})
-    for (UOp n : toposort(root)) {
-      if (n.op() != Op::Var) continue;
-      const auto found = bounds->find(std::string(n.argAs<VarArg>().name));
-      if (found == bounds->end() || found->second.min <= n.bounds().min) continue;
-      found->second.max = std::max(found->second.max, kUsualMultiple * found->second.min);
-    }
-  add(*bounds, demand.by, findings);
+  add(*bounds, demand.by, sizes, findings);
   return true;
 }
 

@@ -39,6 +39,7 @@ struct UsualSizes {
 };
 
 struct SizeFindings {
+  static constexpr int64_t kUsual = INT64_MAX;  // a greatest value that no op asks for
   struct Equality {
     SizeForm left, right;
     std::string by;

@@ -220,3 +220,72 @@ TEST_CASE("parts between sizes, forward and backward, are those between numbers"
         checkSizes(m);
       }
 }
+
+// --- Windows that an axis is too short for
+
+namespace {
+
+OnnxMaker windowed(const std::string& op, int64_t kernel, int64_t stride, std::vector<int64_t> pads, bool counts) {
+  OnnxMaker m(19);
+  m.input("x", {"1", "1", "h"}).output("y");
+  m.floats("w", {1, 1, kernel}, std::vector<float>(static_cast<size_t>(kernel), 1));
+  proto::NodeProto& node = m.node(op, op == "Conv" ? OnnxMaker::Names{"x", "w"} : OnnxMaker::Names{"x"}, {"y"});
+  addAttribute(node, "kernel_shape", std::vector<int64_t>{kernel});
+  addAttribute(node, "strides", std::vector<int64_t>{stride});
+  addAttribute(node, "pads", std::move(pads));
+  if (counts) addAttribute(node, "count_include_pad", int64_t{1});
+  return m;
+}
+
+LoadOptions sized(const std::string& option) {
+  LoadOptions options;
+  options.variables.push_back(parseVariableOption(option).value());
+  return options;
+}
+
+struct Short {
+  const char* op;
+  int64_t kernel, stride;
+  std::vector<int64_t> pads;
+  bool counts;
+  int64_t size;
+  double value;
+};
+
+}  // namespace
+
+// The values are those of ONNX Runtime for the elements 0, 1, ..
+TEST_CASE("an axis that lacks less than a stride for a window of a pool has one") {
+  const Short kShort[] = {
+      {"MaxPool", 2, 2, {0, 0}, false, 1, 0},         {"MaxPool", 3, 2, {0, 0}, false, 2, 1},
+      {"MaxPool", 4, 3, {1, 0}, false, 1, 0},         {"AveragePool", 3, 3, {0, 0}, false, 2, 0.5},
+      {"AveragePool", 4, 3, {1, 0}, true, 2, 1. / 3}, {"AveragePool", 4, 3, {0, 1}, false, 2, 0.5},
+      {"LpPool", 3, 2, {0, 0}, false, 2, 1},
+  };
+  for (const Short& s : kShort) {
+    INFO(s.op << " of " << s.kernel << " by " << s.stride << " at " << s.size);
+    const OnnxMaker m = windowed(s.op, s.kernel, s.stride, s.pads, s.counts);
+    const std::string size = std::to_string(s.size);
+    for (const HostTensor& y : {run(m.import(sized("h=" + size))), run(m.import(sized("h=1:9")), {{"h", s.size}})}) {
+      REQUIRE(y.dims == std::vector<int64_t>{1, 1, 1});
+      CHECK(y.at(0).asFloat() == Approx(s.value));
+    }
+  }
+}
+
+TEST_CASE("sizes that nobody bounded leave room for a window") {
+  const OnnxMaker pool = windowed("MaxPool", 2, 2, {0, 0}, false), conv = windowed("Conv", 3, 2, {0, 0}, false);
+  for (const auto& [m, least] : {std::pair(&pool, 2), std::pair(&conv, 3)}) {
+    const OnnxImport import = m->import();
+    REQUIRE(import.model);
+    REQUIRE(import.model->variables.size() == 1);
+    CHECK(import.model->variables[0].bounds().min == least);
+    CHECK(toText(import.notes.front()).find("needs it") != std::string::npos);
+  }
+  const OnnxImport given = conv.import(sized("h=1:9"));
+  REQUIRE(given.model);
+  CHECK(run(given, {{"h", 4}}).dims == std::vector<int64_t>{1, 1, 1});
+  const auto tooShort = interpret(*given.model, bindingsOf(*given.model, {{"h", 2}}));
+  REQUIRE(!tooShort);
+  CHECK(toText(tooShort.error()).find("the kernel has 3 elements along axis 2") != std::string::npos);
+}

@@ -180,16 +180,29 @@ std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firs
   return axes;
 }
 
-std::vector<WindowAxis> windowAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel, bool roundUp) {
+namespace {
+
+void countWindows(GraphBuilder& b, WindowAxis& a, HangingWindows hanging) {
+  const Dim room = a.size + a.before + a.after - (a.kernel - 1) * a.dilation - 1;
+  const Dim up = floordiv(room + (a.stride - 1), a.stride) + 1;
+  a.count = floordiv(room, a.stride) + 1;
+  a.mayHang = hanging.last;
+  if (hanging.last) {
+    a.count = smaller(up, floordiv(a.size + a.before - 1, a.stride) + 1);
+  } else if (hanging.inShort && a.stride > 1 && room.min() < 0) {
+    a.count = larger(a.count, smaller(up, b.dim(1)));
+    a.mayHang = true;
+  }
+}
+
+}  // namespace
+
+std::vector<WindowAxis> windowAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel,
+                                   HangingWindows hanging) {
   std::vector<WindowAxis> axes = windowAttributes(call, x, firstAxis, kernel);
   for (size_t i = 0; i < axes.size(); ++i) {
     WindowAxis& a = axes[i];
-    Dim room = a.size + a.before + a.after - (a.kernel - 1) * a.dilation - 1;
-    a.count = floordiv(room, a.stride) + 1;
-    if (roundUp) {
-      Dim begins = floordiv(a.size + a.before - 1, a.stride) + 1;
-      a.count = smaller(floordiv(room + (a.stride - 1), a.stride) + 1, begins);
-    }
+    countWindows(call.b, a, hanging);
     if (a.count.max() < 0 || (a.count.isConst() && a.count.constant() < 1 && a.size.max() > 0)) {
       call.fail(Diag::ShapeMismatch,
                 "a kernel of " + describe(a.kernel) + " does not fit axis " +

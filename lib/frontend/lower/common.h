@@ -55,15 +55,22 @@ Tensor joined(const std::vector<Tensor>& parts, int axis);
 struct WindowAxis {
   Dim size, kernel, before, after, count;  // count: number of windows
   int64_t stride = 1, dilation = 1;
+  bool mayHang = false;  // over the end of the axis and what follows it
+};
+
+/// Which windows there are besides those that fit.
+struct HangingWindows {
+  bool last = false;     // one more that hangs over the end but begins inside
+  bool inShort = false;  // the only one of an axis that is shorter than it by less than a stride
 };
 
 /// The attributes stride, padding and dilation of a call for the spatial axes of x, which start at
 /// `firstAxis`; counts are left open. Nothing after an error. padding has one entry, one per axis, or all
 /// befores and then all afters.
 std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel);
-/// The same with the number of windows that fit. With `roundUp` the last may hang over the end but begins
-/// inside.
-std::vector<WindowAxis> windowAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel, bool roundUp);
+/// The same with the number of windows.
+std::vector<WindowAxis> windowAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel,
+                                   HangingWindows hanging = {});
 /// x [lead.., spatial..] as [lead.., counts.., kernels..]. Taps outside x give 0.
 Tensor unfold(Tensor x, int firstAxis, const std::vector<WindowAxis>& axes);
 

@@ -96,7 +96,7 @@ Results lowerConv(OpCall& call) {
       !checkBias(call, w.dim(0)))
     return Tensor();
   Dims taps = w.dims().slice(2, w.rank());
-  std::vector<WindowAxis> axes = windowAxes(call, x, 2, taps, false);
+  std::vector<WindowAxis> axes = windowAxes(call, x, 2, taps);
   if (axes.empty()) return Tensor();
   Tensor windows = unfold(splitChannels(call, x, shape), 3, axes);
   Dims weightDims{call.b.dim(1), call.b.dim(shape.groups), shape.outPerGroup, shape.perGroup};

@@ -16,12 +16,13 @@ struct Pool {
 // A stride of 0, the default, means the size of the kernel.
 std::vector<WindowAxis> poolAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel) {
   std::vector<int64_t> strides = call.integers("stride");
-  if (strides.size() != 1 || strides[0] != 0) return windowAxes(call, x, firstAxis, kernel, call.flag("ceil"));
+  const HangingWindows hanging{call.flag("ceil"), call.flag("short")};
+  if (strides.size() != 1 || strides[0] != 0) return windowAxes(call, x, firstAxis, kernel, hanging);
   Attributes attributes = call.attributes;
   std::erase_if(attributes, [](const auto& a) { return a.first == "stride"; });
   attributes.emplace_back("stride", AttributeValue(kernel));
   OpCall whole{call.b, call.op, call.operands, attributes};
-  return windowAxes(whole, x, firstAxis, kernel, call.flag("ceil"));
+  return windowAxes(whole, x, firstAxis, kernel, hanging);
 }
 
 Pool poolOf(OpCall& call) {
@@ -112,13 +113,13 @@ Results lowerAvgPool(OpCall& call) {
   Pool pool = poolOf(call);
   if (pool.axes.empty()) return Tensor();
   Tensor x = cast(call.arg(0), computeDType(call.arg(0)));
-  bool countPadding = call.flag("count_include_pad"), isConstant = !call.flag("ceil");
+  bool countPadding = call.flag("count_include_pad"), isConstant = true;
   Tensor sums = reduce(Op::Add, unfold(x, pool.firstAxis, pool.axes), pool.folded, false);
   if (!sums) return Tensor();
   int64_t taps = 1;
   for (const WindowAxis& a : pool.axes) {
     taps *= a.kernel.constant();
-    isConstant &= countPadding || (a.before.is(0) && a.after.is(0));
+    isConstant &= !a.mayHang && (countPadding || (a.before.is(0) && a.after.is(0)));
   }
   if (isConstant) return cast(sums / taps, resultDType(call.arg(0)));
   int rank = sums.rank();

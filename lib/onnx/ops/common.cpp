@@ -36,6 +36,21 @@ Tensor OnnxWindow::sized(const OnnxNode& n, Tensor y) const {
   return dims == y.dims() ? y : n.call("reshape", {y}, {{"shape", dims}});
 }
 
+std::pair<Dim, Dim> OnnxWindow::takenOf(const OnnxNode& n, const Tensor& x, size_t axis) const {
+  const Dim size = x.dim(2 + static_cast<int>(axis));
+  return {n.b.dim((kernel[axis] - 1) * dilations[axis] + 1), size + (pads[axis] + pads[kernel.size() + axis])};
+}
+
+bool OnnxWindow::fits(const OnnxNode& n, const Tensor& x, int64_t farthest) const {
+  if (symbolicPads.rank() > 0) return true;  // as many as it takes
+  bool fitsAll = true;
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    const auto [taken, room] = takenOf(n, x, i);
+    fitsAll &= n.prefer(taken, room, farthest);
+  }
+  return fitsAll;
+}
+
 namespace {
 
 // `name` with one entry per axis; `absent` everywhere when it is not given.

@@ -36,6 +36,11 @@ struct OnnxWindow {
   Attributes attributes() const;
   /// A result of such an op, with the sizes in their simple form.
   Tensor sized(const OnnxNode& n, Tensor y) const;
+  /// What a window takes of an axis, and what there is with its pads.
+  std::pair<Dim, Dim> takenOf(const OnnxNode& n, const Tensor& x, size_t axis) const;
+  /// Sizes that nobody bounded leave room for a window, where none must be more than `farthest` for it. Whether those
+  /// of x all do.
+  bool fits(const OnnxNode& n, const Tensor& x, int64_t farthest = INT64_MAX) const;
 };
 
 /// From strides, dilations, pads and auto_pad, for the axes of x behind the first two. Nothing after an

@@ -44,9 +44,21 @@ std::optional<OnnxWindow> convWindow(OnnxNode& n, Tensor x, Tensor& w) {
   return kernel ? windowOf(n, x, *kernel) : std::nullopt;
 }
 
+// Every run checks axes that may be shorter than the kernel.
+bool checkRoom(const OnnxNode& n, const Tensor& x, const OnnxWindow& window) {
+  if (window.fits(n, x)) return true;
+  for (size_t i = 0; i < window.kernel.size(); ++i) {
+    const auto [taken, room] = window.takenOf(n, x, i);
+    const std::string text = "the kernel has " + describe(taken) + " elements along axis " + std::to_string(2 + i);
+    if (!room.isConst() && !n.b.expectAtMost(taken, room, text)) return false;
+  }
+  return true;
+}
+
 Tensor convolution(OnnxNode& n, Tensor x, Tensor w, Tensor bias) {
   std::optional<OnnxWindow> window = convWindow(n, x, w);
   if (!window) return {};
+  if (!checkRoom(n, x, *window)) return {};
   Attributes attributes = window->attributes();
   attributes.emplace_back("groups", n.integer("group"));
   std::vector<Tensor> operands{x, w};

@@ -22,7 +22,12 @@ std::optional<Pooling> poolingOf(OnnxNode& n) {
   if (!window) return std::nullopt;
   Pooling pooling{*window, window->attributes()};
   pooling.attributes.emplace_back("kernel", listAttribute(window->kernel));
-  pooling.attributes.emplace_back("ceil", n.flag("ceil_mode"));
+  const bool rounds = n.flag("ceil_mode") != 0;
+  pooling.attributes.emplace_back("ceil", rounds);
+  // The number of windows is rounded toward zero: to one where an axis is too short for it by less than a stride. Sizes
+  // so small that nobody has them are left out instead: the large values in front of a model are read without a check.
+  constexpr int64_t kSmallSize = 8;
+  if (!window->fits(n, n.arg(0), kSmallSize) && !rounds) pooling.attributes.emplace_back("short", true);
   return pooling;
 }
 
