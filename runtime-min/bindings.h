@@ -65,6 +65,8 @@ class Bindings {
   };
 
   std::string describe(const Source& source, int64_t value) const;
+  /// What to do where a variable has this value and another one.
+  std::string agreementHelp(const Source& source, int64_t value, const Source& other) const;
   Status inferVariables();
   Status inferFrom(uint32_t input, uint32_t axis);
   std::optional<VariableId> onlyUnknown(const Expr& dim) const;

@@ -36,6 +36,17 @@ std::string Bindings::describe(const Source& source, int64_t value) const {
       {"axis ", source.axis, " of input ", quoted(loaded_.plan().inputs[source.input].name), " makes it ", value});
 }
 
+std::string Bindings::agreementHelp(const Source& source, int64_t value, const Source& other) const {
+  const Source& one = value == 1 ? source : other;
+  std::string help = "bind arrays whose shapes agree";
+  if (one.set || ports_[SVOD_INPUT][one.input].given[one.axis] != 1) return help;
+  const Port& port = *ports_[SVOD_INPUT][one.input].port;
+  std::string dims;
+  for (uint32_t axis = 0; axis < port.shape.size(); axis++)
+    dims += says({axis == 0 ? "" : "x", axis == one.axis ? "1" : toText(port.shape[axis], loaded_.variableNames())});
+  return says({help, "; where the model stretches the axis of 1, compile it with --shape ", port.name, "=", dims});
+}
+
 Status Bindings::inferVariables() {
   const Plan& plan = loaded_.plan();
   for (VariableId id = 0; id < values_.size(); id++) {
@@ -76,7 +87,7 @@ Status Bindings::inferFrom(uint32_t input, uint32_t axis) {
     return fail(Diag::BindMismatch,
                 says({"variable ", quoted(loaded_.plan().variables[id].name),
                       " has two values: ", describe(sources_[id], values_[id]), ", ", describe(here, dim)}),
-                "bind arrays whose shapes agree");
+                agreementHelp(sources_[id], values_[id], here));
   if (!sources_[id].known) sources_[id] = here;
   values_[id] = dim;
   return {};

@@ -52,14 +52,19 @@ Status checkExpectation(ExpectationKind kind, std::string_view text, std::span<c
 
 Status checkEqualSizes(std::string_view text, int64_t a, int64_t b, const std::map<std::string, int64_t>& variables) {
   if (a == b) return {};
-  std::string values;
-  for (const auto& [name, value] : variables)
-    values += (values.empty() ? " with " : ", ") + name + "=" + std::to_string(value);
+  std::string values, options;
+  for (const auto& [name, value] : variables) {
+    values += says({values.empty() ? " with " : ", ", name, "=", value});
+    options += says({" --var ", name, "=", value});
+  }
+  // A model may stretch an axis of 1, which a plan for many sizes takes to be none.
+  const bool mayStretch = !variables.empty() && (a == 1 || b == 1);
   const std::string first = variables.empty() ? "n" : variables.begin()->first;
   const std::string last = variables.size() < 2 ? "m" : variables.rbegin()->first;
   return fail(Diag::InputMismatch, says({text, ": ", a, " is not ", b, values}),
               says({"pass inputs whose sizes agree; when compiling, --var ", last, "=", first, " or --var ", last,
-                    "=2*", first, " says how sizes depend on each other"}));
+                    "=2*", first, " says how sizes depend on each other",
+                    mayStretch ? ", and" + options + " is for these, where the model stretches an axis of 1" : ""}));
 }
 
 }  // namespace svod

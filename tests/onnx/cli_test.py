@@ -85,6 +85,29 @@ class Notes(ModelTest):
         self.assertEqual(json.loads(done.stderr)["severity"], "note")
 
 
+class Stretched(ToolTest):
+    """y = x + z over rows that a plan takes to be as many, where a run has one row of z."""
+
+    def runs_with(self, plan, code, rows, says):
+        for name, count in rows.items():
+            npy(self.folder / f"{name}.npy", "<f4", [count, 3], bytes(12 * count))
+        inputs = [f"--input={name}={self.folder / (name + '.npy')}" for name in rows]
+        done = run("svod-run", plan, *inputs)
+        self.assertEqual(done.returncode, code, done.stderr)
+        for text in says:
+            self.assertIn(text, done.stderr)
+
+    def test_the_flag_that_stretches_is_named(self):
+        model, plan = self.folder / "net.onnx", self.folder / "plan"
+        graph = field(1, node("Add", ["x", "z"], "y")) + field(2, "net") + field(12, value("y", ["r", 3]))
+        model.write_bytes(file(graph + field(11, value("x", ["n", 3])) + field(11, value("z", ["m", 3]))))
+        self.svodc("compile", model, "-o", plan)
+        self.runs_with(plan, 1, {"x": 4, "z": 1}, ["[bind-mismatch]", "compile it with --shape z=1x3"])
+        self.runs_with(plan, 1, {"x": 1, "z": 4}, ["compile it with --shape x=1x3"])
+        self.svodc("compile", model, "-o", plan, "--shape", "z=1x3")
+        self.runs_with(plan, 0, {"x": 4, "z": 1}, [])
+
+
 class Names(ModelTest):
     def test_models_are_told_by_their_names(self):
         shouted = self.folder / "NET.ONNX"

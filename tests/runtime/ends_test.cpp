@@ -89,7 +89,11 @@ TEST_CASE("sizes that must be equal are compared before the first step") {
   CHECK(std::string(error.code) == "input-mismatch");
   CHECK(std::string(error.message) == "rows of x and y: 4 is not 6 with m=3, n=4");
   CHECK(std::string(error.help).find("--var n=m") != std::string::npos);
+  CHECK(std::string(error.help).find("--var m=3 --var n=4") == std::string::npos);
   CHECK(calls == 1);
+  std::vector<float> one(1);
+  bindIn(instance, 0, one), bindIn(instance, 1, one);
+  CHECK(std::string(executeError(instance).help).find(", and --var m=1 --var n=1 is for these") != std::string::npos);
 }
 
 TEST_CASE("a stop asked for before the run ends the next one only") {
