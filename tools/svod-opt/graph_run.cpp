@@ -1,5 +1,7 @@
 #include "graph_run.h"
 
+#include <algorithm>
+
 #include "driver/kernel_job.h"
 #include "driver/same_graph.h"
 #include "interp/same_values.h"

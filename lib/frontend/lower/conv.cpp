@@ -1,6 +1,8 @@
 // Convolutions: windows of the input times the kernel, summed over channels and taps. Window positions are
 // affine functions of the loop counters, so nothing is copied; only what the phases of a strided transposed convolution
 // compute is kept, and interleaved where it is used.
+#include <algorithm>
+
 #include "frontend/lower/common.h"
 
 namespace svod {
