@@ -216,6 +216,10 @@ function(svod_register_test target name tools labels)
   if(SVOD_SANITIZE MATCHES thread)
     list(APPEND environment TSAN_OPTIONS=halt_on_error=1:report_signal_unsafe=0:ignore_noninstrumented_modules=1)
   endif()
+  # Half of a test is allocations, and most of these the stack that is kept of each.
+  if(SVOD_SANITIZE MATCHES address)
+    list(APPEND environment ASAN_OPTIONS=malloc_context_size=5)
+  endif()
   if(SVOD_SANITIZE)  # CC and CFLAGS: for programs that a test links to the runtime
     set(flags "-fsanitize=${SVOD_SANITIZE} -fsanitize-link-c++-runtime -lstdc++")  # of clang, which the presets name
     list(APPEND environment SVOD_SANITIZE=${SVOD_SANITIZE} "CC=${CMAKE_C_COMPILER}" "CFLAGS=${flags}")
