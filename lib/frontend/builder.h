@@ -95,6 +95,7 @@ class GraphBuilder {
   bool agree(Dim a, Dim b);
   /// From here on, sizes that differ for some values of the variables, but not for all, agree; every run checks it.
   void leaveSizesToRuns() { expected_.leavesSizes = true; }
+  void closeSizes() { expected_.isClosed = true; }  // from here on an op that leaves more sizes to the runs fails
   /// Makes a run fail unless two sizes are equal. From here on they agree.
   void expectEqual(Dim a, Dim b, std::string_view text);
   /// What `build` expects needs to hold only where `condition`, a bool scalar, does. In loops it always needs to.
@@ -155,8 +156,7 @@ class GraphBuilder {
   Tensor held(Tensor x);
   Tensor value(Dim dim);  // a size as an Index scalar; cast it before it leaves the graph
   Tensor iota(Dim size);  // 0, 1, .. size-1 as an Index vector
-  /// Any op of the table: checks operands and attributes, then lowers it. The first result; null after an
-  /// error.
+  /// Any op of the table: checks operands and attributes, then lowers it. The first result; null after an error.
   Tensor op(std::string_view name, std::span<const Tensor> operands, const Attributes& attributes = {});
   Tensor op(std::string_view name, std::initializer_list<Tensor> operands, const Attributes& attributes = {});
   /// All results; empty after an error.

@@ -38,6 +38,10 @@ bool GraphBuilder::agree(Dim a, Dim b) {
 
 void GraphBuilder::expectEqual(Dim a, Dim b, std::string_view text) {
   if (!a || !b || a == b || expected_.equalSizes.contains(unordered(a, b))) return;
+  if (expected_.isClosed) {
+    fail(Diag::ShapeMismatch, std::string(text) + " may differ", "make them equal before");
+    return;
+  }
   if (!isOfRun(a) || !isOfRun(b)) {
     fail(Diag::Syntax, "the sizes " + describe(a) + " and " + describe(b) + " depend on a loop",
          "expect it of what the loop leaves");

@@ -20,6 +20,7 @@ struct ExpectedOfRuns {
   };
   std::set<std::pair<uint32_t, uint32_t>> equalSizes;  // by the ids of the dims
   bool leavesSizes = false;                            // those that differ for some values agree
+  bool isClosed = false;                               // no more of them: an op that needs one fails
   bool isUsedInCondition = false;                      // sizes agreed that need not be equal in every run
   std::vector<std::vector<Check>> inConditions;        // of every condition that is open, the outermost first
 };

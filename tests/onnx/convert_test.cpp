@@ -70,6 +70,15 @@ TEST_CASE("sizes that are results are written as values") {
   CHECK(has(converted(m), "vector("));
 }
 
+TEST_CASE("shorter attributes that are tried leave no size to the runs") {
+  OnnxMaker m;
+  m.input("x", {"1", "1", "h"}).ints("flat", {1}, {-1}).ints("row", {2}, {1, -1}).output("y");
+  proto::NodeProto& pool = m.node("MaxPool", {"x"}, {"half"});
+  addAttribute(pool, "kernel_shape", std::vector<int64_t>{1}), addAttribute(pool, "strides", std::vector<int64_t>{2});
+  m.node("Reshape", {"half", "flat"}, {"line"}), m.node("Reshape", {"line", "row"}, {"y"});
+  CHECK(!has(converted(m), "equal_sizes"));
+}
+
 TEST_CASE("one name of many bodies is written with numbers") {
   OnnxMaker m;
   proto::FunctionProto& f = *m.model.add_functions();

@@ -16,6 +16,7 @@ bool isKeptCall(const BuildLog::Step& step) {
 }
 
 Definitions::Definitions(GraphBuilder& builder, const BuildLog& log) : b_(builder), log_(log) {
+  b_.closeSizes();
   for (const BuildLog::Step& step : log_.steps) {
     if (step.kind != BuildLog::Kind::Call) continue;
     // A result that was there before its operands may be what they are made from.
