@@ -15,26 +15,46 @@ namespace svod {
 
 namespace {
 
-// Whether the reduction reads elements that it reads for other results along `axes`, too, as products and convolutions
-// do.
-bool readsAgain(FusionState& s, UOp reduce, const Use& use, const std::vector<int>& axes) {
+// How computing the reduction for `use` reads what is in memory.
+std::vector<Use> readsOf(FusionState& s, UOp reduce, const Use& use) {
   std::vector<std::pair<UOp, Use>> open{{reduce, use}};
+  std::vector<Use> reads;
   std::set<uint32_t> seen;
-  bool found = false;
   auto visitOperand = [&](UOp n, Use read) {
     if (s.isIndexMath[n.id()] || !seen.insert(n.id()).second) return;
     bool leaf = isStorage(n) || s.isCut[n.id()] || hasOwnKernel(n.op()) || n.op() == Op::Reduce;
     if (leaf)
-      found |= !std::ranges::includes(s.uses.tokens().axesOf(read), axes);
+      reads.push_back(std::move(read));
     else
       open.emplace_back(n, std::move(read));
   };
-  while (!found && !open.empty()) {
+  while (!open.empty()) {
     auto [n, read] = std::move(open.back());
     open.pop_back();
     passToOperands(n, read, s.uses.tokens(), visitOperand);
   }
-  return found;
+  return reads;
+}
+
+// Whether the reduction reads elements that it reads for other results along `axes`, too, as products and convolutions
+// do.
+bool readsAgain(FusionState& s, UOp reduce, const Use& use, const std::vector<int>& axes) {
+  return std::ranges::any_of(readsOf(s, reduce, use), [&](const Use& read) {
+    return !std::ranges::includes(s.uses.tokens().axesOf(read), axes);
+  });
+}
+
+// Whether all elements of a row read the same operand, as those of a matrix product do. Those of a convolution with a
+// filter for each channel share nothing: a block of such rows would be computed one by one.
+bool sharesOperand(FusionState& s, UOp reduce, const Use& use, const RowPlan& plan) {
+  const TokenTable& tokens = s.uses.tokens();
+  std::vector<int> row;
+  for (int axis : plan.axes) row = unite(row, tokens[use.index[static_cast<size_t>(axis)]].reduces);
+  return std::ranges::any_of(readsOf(s, reduce, use), [&](const Use& read) {
+    return std::ranges::none_of(read.index, [&](TokenId id) {
+      return std::ranges::any_of(tokens[id].reduces, [&](int r) { return std::ranges::binary_search(row, r); });
+    });
+  });
 }
 
 // A product for every element of a kernel that has another such: in one loop nest neither gets the tile, panel and
@@ -60,7 +80,9 @@ std::optional<RowPlan> planRowsOf(FusionState& s, UOp n) {
   std::optional<RowPlan> plan = planRows(n, uses, s.uses.rootShape(uses[0]), s.uses.tokens(), s.machine.heldBytes);
   if (!plan || s.uses.repetitions(n, uses[0]) > 1) return std::nullopt;
   const auto repeats = [&](int axis) { return readsAgain(s, n, uses[0], {axis}); };
-  if (isProduct && (!isRowProduct(n, *plan) || std::ranges::none_of(plan->over, repeats))) return std::nullopt;
+  if (!isProduct) return plan;
+  if (!isRowProduct(n, *plan) || std::ranges::none_of(plan->over, repeats) || !sharesOperand(s, n, uses[0], *plan))
+    return std::nullopt;
   return plan;
 }
 

@@ -96,6 +96,17 @@ TEST_CASE("rows as short as the terms of their product are kept in memory") {
   CHECK(fillsOf(checked(m.model)) == 0);
 }
 
+TEST_CASE("rows whose elements share no operand are kept in memory") {
+  GraphMaker m;
+  UOp x = m.input("x", {32, kKeys, kHead}), filters = m.input("filters", {kKeys, kHead});
+  UOp perRow = m.expand(m.reshape(filters, {1, kKeys, kHead}), {32, kKeys, kHead});
+  UOp sums = m.reshape(m.reduce(Op::Add, m.g.alu(Op::Mul, {x, perRow}), {2}), {32, kKeys});
+  m.output("y", m.matmul(m.softmax(sums, 32, kKeys), m.input("v", {kKeys, kValue}), 32, kValue, kKeys));
+  Schedule s = checked(m.model);
+  CHECK(s.items.size() == 2);
+  CHECK(fillsOf(s) == 0);
+}
+
 TEST_CASE("a chain of products keeps the rows of one product per kernel") {
   GraphMaker m;
   UOp x = m.input("x", {16, 16}), up = m.input("up", {16, 64}), down = m.input("down", {64, 16});
