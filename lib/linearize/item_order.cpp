@@ -40,19 +40,17 @@ Edges edgesIn(const ScopeTree& tree, size_t loop) {
   return edges;
 }
 
-/// When accumulators of a register tile add up: all of them their first term before any adds its second, so that what
-/// they share is loaded for one term at a time; within a term, those that share the factor which fewest of them
-/// share, so that it is soon done with and only the few factors that all of them need stay in registers.
+/// When the sums of a register tile add up: all of them their first term before any adds its second, so that what they
+/// share is loaded for one term at a time; within a term, those that share the factor which fewest of them share, so
+/// that it is soon done with and only the few factors that all of them need stay in registers.
 std::vector<Turn> turnsOf(const ScopeTree& tree, const std::vector<size_t>& items, const Edges& edges) {
   constexpr Turn kNone{SIZE_MAX, SIZE_MAX};
   std::vector<Turn> turns(tree.nodes().size(), kNone);
-  std::vector<UOp> stores;
-  for (size_t i : items)
-    if (tree.nodes()[i].op() == Op::Store) stores.push_back(tree.nodes()[i]);
-  const std::vector<std::vector<Addend>> all = termsOf(stores);
-  for (size_t turn = 0; turn < all.size(); ++turn) {
-    const size_t factor = factorOfFewest(all[turn]);
-    for (const Addend& t : all[turn]) turns[tree.positionOf(t.sum)] = {turn + 1, tree.positionOf(t.factors[factor])};
+  std::vector<UOp> nodes;
+  for (size_t i : items) nodes.push_back(tree.nodes()[i]);
+  for (const auto& [turn, terms] : turnsOfTerms(nodes)) {
+    const size_t factor = factorOfFewest(terms);
+    for (const Addend& t : terms) turns[tree.positionOf(t.sum)] = {turn, tree.positionOf(t.factors[factor])};
   }
   for (auto [from, to] : edges | std::views::reverse) turns[from] = std::min(turns[from], turns[to]);
   std::ranges::replace(turns, kNone, Turn{});

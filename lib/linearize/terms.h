@@ -1,5 +1,6 @@
-// Sums of products that accumulators add up in one iteration of a loop.
+// Sums of products that a loop body adds up term by term: in accumulators, or written out from the first term on.
 #pragma once
+#include <map>
 #include <span>
 #include <vector>
 
@@ -7,14 +8,16 @@
 
 namespace svod {
 
-/// A product that is added to an accumulator: the node that adds it, and its factors.
+/// A product that is added to a sum: the node that adds it, and its factors.
 struct Addend {
   UOp sum, factors[2];
 };
 
-/// The first terms of all accumulators among `stores`, then their second ones, and so on. Stores of anything but
-/// products added to what the same buffer held have none.
-std::vector<std::vector<Addend>> termsOf(std::span<const UOp> stores);
+/// Products by the turn in which they are best added, from 1 on, of the sums among the items of a loop body. `items`:
+/// sources first. Accumulators, which are stored to the buffer that they were loaded from, add their terms in lockstep.
+/// Sums that are written out from their first term on have turns where several of them read one element in different
+/// terms, as neighbours in a window do: that element has one turn in all of them.
+std::map<size_t, std::vector<Addend>> turnsOfTerms(std::span<const UOp> items);
 
 /// The factor, 0 or 1, that has more values among these terms.
 size_t factorOfFewest(std::span<const Addend> terms);

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <ranges>
 
 #include "linearize/linearize.h"
 #include "lower/expand.h"
@@ -92,4 +93,20 @@ TEST_CASE("Operands of a term are loaded after the terms before it") {
     if (isVector && added == 2) ++loadsOfSecond;
   }
   CHECK(loadsOfSecond == 1);
+}
+
+TEST_CASE("Sums over windows that are written out are done with an element before they take the next") {
+  Graph g;
+  // Four neighbours of three taps: the third element of the line is in three windows, in another term of each.
+  const LinearKernel kernel = linear(g, buildConv1d(g, {16, 4, 3}), "vector(0,16) upcast(1,4) unroll(2,3)");
+  std::vector<uint32_t> elements;
+  for (UOp n : kernel.ops) {
+    if ((n.op() != Op::Mulacc && n.op() != Op::Mul) || n.dtype() != DType::F32) continue;
+    const UOp element = n.src(n.src(0).lanes() == 1 ? 0 : 1);
+    if (element.op() == Op::Load) elements.push_back(element.id());
+  }
+  REQUIRE(elements.size() == 12);
+  const size_t runs = 1 + std::ranges::count_if(std::views::iota(size_t{1}, elements.size()),
+                                                [&](size_t i) { return elements[i] != elements[i - 1]; });
+  CHECK(runs == 6);  // two of them lie outside of the line
 }
