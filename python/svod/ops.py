@@ -700,31 +700,31 @@ def conv_transpose3d(x: Any, w: Any, bias: Any = None, *, stride: int | Sequence
 
 
 def max_pool(x: Any, /, kernel: Dim | Sequence[Dim], stride: int | Sequence[int] = 0, padding: Dim | Sequence[Dim] = 0,
-             dilation: int | Sequence[int] = 1, ceil: bool = False, short: bool = False) -> Value:
-    """largest of each window over the last axes, one kernel entry per axis; stride 0 is the kernel; ceil adds windows that hang over the end, short only where an axis lacks less than a stride for one"""
+             dilation: int | Sequence[int] = 1, ceil: bool = False, toward_zero: bool = False) -> Value:
+    """largest of each window over the last axes, one kernel entry per axis; stride 0 is the kernel; ceil adds windows that hang over the end, toward_zero only where an axis lacks less than a stride for one"""
     return record("max_pool", (x,), {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation, "ceil": ceil,
-                                     "short": short})[0]
+                                     "toward_zero": toward_zero})[0]
 
 
 def max_pool_positions(x: Any, /, kernel: Dim | Sequence[Dim], stride: int | Sequence[int] = 0, padding: Dim | Sequence[Dim] = 0,
-                       dilation: int | Sequence[int] = 1, ceil: bool = False, short: bool = False) -> Value:
+                       dilation: int | Sequence[int] = 1, ceil: bool = False, toward_zero: bool = False) -> Value:
     """where max_pool found the first largest element: its row-major i64 position along the pooled axes"""
     return record("max_pool_positions", (x,), {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation, "ceil": ceil,
-                                               "short": short})[0]
+                                               "toward_zero": toward_zero})[0]
 
 
 def sum_pool(x: Any, /, kernel: Dim | Sequence[Dim], stride: int | Sequence[int] = 0, padding: Dim | Sequence[Dim] = 0,
-             dilation: int | Sequence[int] = 1, ceil: bool = False, short: bool = False) -> Value:
+             dilation: int | Sequence[int] = 1, ceil: bool = False, toward_zero: bool = False) -> Value:
     """sum of each window; floats accumulate in f32 at least"""
     return record("sum_pool", (x,), {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation, "ceil": ceil,
-                                     "short": short})[0]
+                                     "toward_zero": toward_zero})[0]
 
 
 def avg_pool(x: Any, /, kernel: Dim | Sequence[Dim], stride: int | Sequence[int] = 0, padding: Dim | Sequence[Dim] = 0,
-             dilation: int | Sequence[int] = 1, ceil: bool = False, short: bool = False, count_include_pad: bool = True) -> Value:
+             dilation: int | Sequence[int] = 1, ceil: bool = False, toward_zero: bool = False, count_include_pad: bool = True) -> Value:
     """mean of each window; padding counts as zeros unless told otherwise"""
     return record("avg_pool", (x,), {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation, "ceil": ceil,
-                                     "short": short, "count_include_pad": count_include_pad})[0]
+                                     "toward_zero": toward_zero, "count_include_pad": count_include_pad})[0]
 
 
 def global_max_pool(x: Any, /) -> Value:

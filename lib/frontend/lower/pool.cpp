@@ -16,7 +16,7 @@ struct Pool {
 // A stride of 0, the default, means the size of the kernel.
 std::vector<WindowAxis> poolAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel) {
   std::vector<int64_t> strides = call.integers("stride");
-  const HangingWindows hanging{call.flag("ceil"), call.flag("short")};
+  const HangingWindows hanging{call.flag("ceil"), call.flag("toward_zero")};
   if (strides.size() != 1 || strides[0] != 0) return windowAxes(call, x, firstAxis, kernel, hanging);
   Attributes attributes = call.attributes;
   std::erase_if(attributes, [](const auto& a) { return a.first == "stride"; });

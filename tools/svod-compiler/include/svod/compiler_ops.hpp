@@ -1114,9 +1114,10 @@ struct MaxPoolOptions {
   Sizes padding = 0;
   Integers dilation = 1;
   bool ceil = false;
+  bool toward_zero = false;
 };
 /// largest of each window over the last axes, one kernel entry per axis; stride 0 is the kernel; ceil adds windows that
-/// hang over the end
+/// hang over the end, toward_zero only where an axis lacks less than a stride for one
 inline Value max_pool(Operand x, const Sizes& kernel, const MaxPoolOptions& options = {}) {
   detail::Call call(nullptr, "max_pool", std::vector<Operand>{x});
   call("kernel", kernel);
@@ -1124,6 +1125,7 @@ inline Value max_pool(Operand x, const Sizes& kernel, const MaxPoolOptions& opti
   call("padding", options.padding);
   call("dilation", options.dilation);
   call("ceil", options.ceil);
+  call("toward_zero", options.toward_zero);
   return call.one();
 }
 
@@ -1132,6 +1134,7 @@ struct MaxPoolPositionsOptions {
   Sizes padding = 0;
   Integers dilation = 1;
   bool ceil = false;
+  bool toward_zero = false;
 };
 /// where max_pool found the first largest element: its row-major i64 position along the pooled axes
 inline Value max_pool_positions(Operand x, const Sizes& kernel, const MaxPoolPositionsOptions& options = {}) {
@@ -1141,6 +1144,7 @@ inline Value max_pool_positions(Operand x, const Sizes& kernel, const MaxPoolPos
   call("padding", options.padding);
   call("dilation", options.dilation);
   call("ceil", options.ceil);
+  call("toward_zero", options.toward_zero);
   return call.one();
 }
 
@@ -1149,6 +1153,7 @@ struct SumPoolOptions {
   Sizes padding = 0;
   Integers dilation = 1;
   bool ceil = false;
+  bool toward_zero = false;
 };
 /// sum of each window; floats accumulate in f32 at least
 inline Value sum_pool(Operand x, const Sizes& kernel, const SumPoolOptions& options = {}) {
@@ -1158,6 +1163,7 @@ inline Value sum_pool(Operand x, const Sizes& kernel, const SumPoolOptions& opti
   call("padding", options.padding);
   call("dilation", options.dilation);
   call("ceil", options.ceil);
+  call("toward_zero", options.toward_zero);
   return call.one();
 }
 
@@ -1166,6 +1172,7 @@ struct AvgPoolOptions {
   Sizes padding = 0;
   Integers dilation = 1;
   bool ceil = false;
+  bool toward_zero = false;
   bool count_include_pad = true;
 };
 /// mean of each window; padding counts as zeros unless told otherwise
@@ -1176,6 +1183,7 @@ inline Value avg_pool(Operand x, const Sizes& kernel, const AvgPoolOptions& opti
   call("padding", options.padding);
   call("dilation", options.dilation);
   call("ceil", options.ceil);
+  call("toward_zero", options.toward_zero);
   call("count_include_pad", options.count_include_pad);
   return call.one();
 }
