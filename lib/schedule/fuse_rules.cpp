@@ -36,24 +36,20 @@ std::vector<Use> readsOf(FusionState& s, UOp reduce, const Use& use) {
   return reads;
 }
 
-// Whether the reduction reads elements that it reads for other results along `axes`, too, as products and convolutions
-// do.
-bool readsAgain(FusionState& s, UOp reduce, const Use& use, const std::vector<int>& axes) {
-  return std::ranges::any_of(readsOf(s, reduce, use), [&](const Use& read) {
-    return !std::ranges::includes(s.uses.tokens().axesOf(read), axes);
-  });
+// Whether some of what a reduction reads is read for other results along `axes`, too, as by products and convolutions.
+bool readsAgain(const TokenTable& tokens, std::span<const Use> reads, const std::vector<int>& axes) {
+  return std::ranges::any_of(reads, [&](const Use& read) { return !std::ranges::includes(tokens.axesOf(read), axes); });
 }
 
-// Whether all elements of a row read the same operand, as those of a matrix product do. Those of a convolution with a
-// filter for each channel share nothing: a block of such rows would be computed one by one.
-bool sharesOperand(FusionState& s, UOp reduce, const Use& use, const RowPlan& plan) {
-  const TokenTable& tokens = s.uses.tokens();
+// Whether all elements of a row read the same terms of some operand, as those of a matrix product do. Those of a
+// convolution with a filter for each channel share none: a block of such rows would be computed one by one.
+bool sharesOperand(const TokenTable& tokens, std::span<const Use> reads, const Use& use, const RowPlan& plan) {
   std::vector<int> row;
   for (int axis : plan.axes) row = unite(row, tokens[use.index[static_cast<size_t>(axis)]].reduces);
-  return std::ranges::any_of(readsOf(s, reduce, use), [&](const Use& read) {
-    return std::ranges::none_of(read.index, [&](TokenId id) {
-      return std::ranges::any_of(tokens[id].reduces, [&](int r) { return std::ranges::binary_search(row, r); });
-    });
+  return std::ranges::any_of(reads, [&](const Use& read) {
+    std::vector<int> over;
+    for (TokenId id : read.index) over = unite(over, tokens[id].reduces);
+    return !over.empty() && std::ranges::find_first_of(over, row) == over.end();
   });
 }
 
@@ -61,9 +57,10 @@ bool sharesOperand(FusionState& s, UOp reduce, const Use& use, const RowPlan& pl
 // order that suit it. The first that asks is none.
 bool isSecondProduct(FusionState& s, UOp n) {
   const Use& use = s.uses.of(n)[0];
+  const TokenTable& tokens = s.uses.tokens();
   bool everyElement = s.uses.elementsRead(use) >= static_cast<double>(likelyNumel(s.uses.rootShape(use)));
   double steps = static_cast<double>(likelyNumel(n.src(0))) / static_cast<double>(likelyNumel(n));
-  if (!everyElement || steps < parameters::kLongProduct || !readsAgain(s, n, use, s.uses.tokens().axesOf(use)))
+  if (!everyElement || steps < parameters::kLongProduct || !readsAgain(tokens, readsOf(s, n, use), tokens.axesOf(use)))
     return false;
   return !s.productOf.insert(use.root).second;
 }
@@ -79,10 +76,12 @@ std::optional<RowPlan> planRowsOf(FusionState& s, UOp n) {
   if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; })) return std::nullopt;
   std::optional<RowPlan> plan = planRows(n, uses, s.uses.rootShape(uses[0]), s.uses.tokens(), s.machine.heldBytes);
   if (!plan || s.uses.repetitions(n, uses[0]) > 1) return std::nullopt;
-  const auto repeats = [&](int axis) { return readsAgain(s, n, uses[0], {axis}); };
   if (!isProduct) return plan;
-  if (!isRowProduct(n, *plan) || std::ranges::none_of(plan->over, repeats) || !sharesOperand(s, n, uses[0], *plan))
-    return std::nullopt;
+  if (!isRowProduct(n, *plan)) return std::nullopt;
+  const TokenTable& tokens = s.uses.tokens();
+  const std::vector<Use> reads = readsOf(s, n, uses[0]);
+  const auto repeats = [&](int axis) { return readsAgain(tokens, reads, {axis}); };
+  if (std::ranges::none_of(plan->over, repeats) || !sharesOperand(tokens, reads, uses[0], *plan)) return std::nullopt;
   return plan;
 }
 

@@ -701,7 +701,7 @@ def conv_transpose3d(x: Any, w: Any, bias: Any = None, *, stride: int | Sequence
 
 def max_pool(x: Any, /, kernel: Dim | Sequence[Dim], stride: int | Sequence[int] = 0, padding: Dim | Sequence[Dim] = 0,
              dilation: int | Sequence[int] = 1, ceil: bool = False, toward_zero: bool = False) -> Value:
-    """largest of each window over the last axes, one kernel entry per axis; stride 0 is the kernel; ceil adds windows that hang over the end, toward_zero only where an axis lacks less than a stride for one"""
+    """largest of each window over the last axes, one kernel entry per axis; stride 0 is the kernel. ceil adds windows that hang over the end. toward_zero adds one where an axis lacks less than a stride"""
     return record("max_pool", (x,), {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation, "ceil": ceil,
                                      "toward_zero": toward_zero})[0]
 

@@ -100,7 +100,9 @@ TEST_CASE("rows whose elements share no operand are kept in memory") {
   GraphMaker m;
   UOp x = m.input("x", {32, kKeys, kHead}), filters = m.input("filters", {kKeys, kHead});
   UOp perRow = m.expand(m.reshape(filters, {1, kKeys, kHead}), {32, kKeys, kHead});
-  UOp sums = m.reshape(m.reduce(Op::Add, m.g.alu(Op::Mul, {x, perRow}), {2}), {32, kKeys});
+  // A number for all of them is no operand of a block.
+  UOp scaled = m.g.alu(Op::Mul, {x, m.expand(m.reshape(m.input("scale", {1}), {1, 1, 1}), {32, kKeys, kHead})});
+  UOp sums = m.reshape(m.reduce(Op::Add, m.g.alu(Op::Mul, {scaled, perRow}), {2}), {32, kKeys});
   m.output("y", m.matmul(m.softmax(sums, 32, kKeys), m.input("v", {kKeys, kValue}), 32, kValue, kKeys));
   Schedule s = checked(m.model);
   CHECK(s.items.size() == 2);

@@ -5,13 +5,13 @@
 #include <cmath>
 
 #include "choose/choose.h"
-#include "common/sanitizers.h"
 #include "ir/text.h"
 #include "opts/kernels.h"
 #include "opts/machines.h"
 #include "search/moves.h"
 #include "search/neighbours.h"
 #include "search/search.h"
+#include "seeds.h"
 
 using namespace svod;
 
@@ -59,9 +59,6 @@ struct Search {
     return static_cast<size_t>(found - times.begin()) + 1;
   }
 };
-
-/// Under a sanitizer each search takes ten times as long, and the next seed goes the same ways.
-constexpr uint64_t kSeeds = kAddressSanitizer || kThreadSanitizer ? 2 : 6;
 
 constexpr const char* kHash = "00000000000000000000000000000001";
 

@@ -5,18 +5,15 @@
 #include <set>
 
 #include "choose/choose.h"
-#include "common/sanitizers.h"
 #include "opts/kernels.h"
 #include "opts/machines.h"
 #include "search/moves.h"
+#include "seeds.h"
 #include "simulated.h"
 
 using namespace svod;
 
 namespace {
-
-/// Under a sanitizer each search takes ten times as long, and the next seed goes the same ways.
-constexpr uint64_t kSeeds = kAddressSanitizer || kThreadSanitizer ? 2 : 6;
 
 struct Run {
   SearchResult result;

@@ -1116,8 +1116,8 @@ struct MaxPoolOptions {
   bool ceil = false;
   bool toward_zero = false;
 };
-/// largest of each window over the last axes, one kernel entry per axis; stride 0 is the kernel; ceil adds windows that
-/// hang over the end, toward_zero only where an axis lacks less than a stride for one
+/// largest of each window over the last axes, one kernel entry per axis; stride 0 is the kernel. ceil adds windows that
+/// hang over the end. toward_zero adds one where an axis lacks less than a stride
 inline Value max_pool(Operand x, const Sizes& kernel, const MaxPoolOptions& options = {}) {
   detail::Call call(nullptr, "max_pool", std::vector<Operand>{x});
   call("kernel", kernel);
