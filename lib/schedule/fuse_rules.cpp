@@ -15,13 +15,13 @@ namespace svod {
 
 namespace {
 
-// How computing the reduction for `use` reads what is in memory.
+// How computing the reduction for `use` reads what is in memory: each value once for every index.
 std::vector<Use> readsOf(FusionState& s, UOp reduce, const Use& use) {
   std::vector<std::pair<UOp, Use>> open{{reduce, use}};
   std::vector<Use> reads;
-  std::set<uint32_t> seen;
+  std::set<std::pair<uint32_t, std::vector<TokenId>>> seen;
   auto visitOperand = [&](UOp n, Use read) {
-    if (s.isIndexMath[n.id()] || !seen.insert(n.id()).second) return;
+    if (s.isIndexMath[n.id()] || !seen.emplace(n.id(), read.index).second) return;
     bool leaf = isStorage(n) || s.isCut[n.id()] || hasOwnKernel(n.op()) || n.op() == Op::Reduce;
     if (leaf)
       reads.push_back(std::move(read));

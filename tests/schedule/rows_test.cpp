@@ -39,6 +39,18 @@ TEST_CASE("attention is one kernel that keeps scores and weights row by row") {
   CHECK(fillsOf(s) >= 2);
 }
 
+TEST_CASE("so is attention whose operands lie in one buffer") {
+  GraphMaker m;
+  constexpr int64_t kRows = 32;
+  UOp packed = m.input("packed", {kRows, 2 * kHead + kValue});
+  const auto part = [&](int64_t first, int64_t columns) { return m.shrink(packed, {0, first}, {kRows, columns}); };
+  UOp scores = m.matmul(part(0, kHead), m.permute(part(kHead, kHead), {1, 0}), kRows, kRows, kHead);
+  m.output("y", m.matmul(m.softmax(scores, kRows, kRows), part(2 * kHead, kValue), kRows, kValue, kRows));
+  Schedule s = checked(m.model);
+  CHECK(s.items.size() == 1);
+  CHECK(fillsOf(s) >= 2);
+}
+
 TEST_CASE("masks are applied once, where rows are kept") {
   GraphMaker m;
   UOp q = m.input("q", {32, kHead}), k = m.input("k", {kKeys, kHead}), v = m.input("v", {kKeys, kValue});
