@@ -23,14 +23,9 @@ endfunction()
 
 # svod_relocatable_copy(PROGRAM): the target PROGRAM_relocatable, made of the same objects: relocatable/PROGRAM in the build folder.
 function(svod_relocatable_copy program)
-  get_target_property(sources ${program} SOURCES)
-  get_target_property(folder ${program} SOURCE_DIR)
   get_target_property(libraries ${program} LINK_LIBRARIES)
   get_target_property(needs_llvm ${program} SVOD_NEEDS_LLVM)
-  list(TRANSFORM sources PREPEND ${folder}/)
-  add_executable(${program}_relocatable ${sources})
-  target_include_directories(${program}_relocatable PRIVATE ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(${program}_relocatable PRIVATE SVOD_VERSION="${PROJECT_VERSION}")
+  add_executable(${program}_relocatable $<TARGET_OBJECTS:${program}>)
   target_link_libraries(${program}_relocatable PRIVATE ${libraries})
   target_link_options(${program}_relocatable PRIVATE -Wl,--build-id)
   set_target_properties(${program}_relocatable PROPERTIES SVOD_NEEDS_LLVM "${needs_llvm}" OUTPUT_NAME ${program}

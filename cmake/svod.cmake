@@ -39,26 +39,35 @@ function(svod_tool name)
   install(TARGETS ${name} ${export} COMPONENT ${arg_COMPONENT})
 endfunction()
 
-# svod_test(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...] [TOOLS tool ...] [LABELS label ...] [SHARDS n])
+# svod_test_part(NAME SOURCES a.cpp ... [DEPS room ...] [PARTS part ...])
+# Sources that several tests share, compiled once: those say PARTS NAME, whatever folder declares it. Its files see
+# SVOD_TEST_DIR and SVOD_BIN_DIR as tests of its folder do.
+function(svod_test_part name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;PARTS")
+  add_library(svod_test_part_${name} STATIC EXCLUDE_FROM_ALL ${arg_SOURCES})
+  add_library(svod_test_part::${name} ALIAS svod_test_part_${name})
+  svod_test_options(svod_test_part_${name})
+  target_link_libraries(svod_test_part_${name} PUBLIC Catch2::Catch2 tl::expected)
+  svod_link_parts(svod_test_part_${name} PUBLIC "${arg_PARTS}")
+  svod_link(svod_test_part_${name} PUBLIC "${arg_DEPS}" "")
+endfunction()
+
+# svod_test(NAME SOURCES a.cpp ... [DEPS room ...] [PARTS part ...] [LIBS target ...] [TOOLS tool ...] [LABELS label ...] [SHARDS n])
 # A Catch2 program, one CTest entry FOLDER/NAME that runs in the repository root. Labels: the folder, `fast`
 # unless LABELS holds slow or device, and `core` (also run under sanitizers) when nothing it uses needs LLVM and LABELS
 # does not hold check.
 # The program sees SVOD_TEST_DIR (its folder) and SVOD_BIN_DIR (the tools), both relative to the root. SHARDS makes n
 # entries FOLDER/NAME-i, which run at once; the program does the part that SVOD_SHARD of SVOD_SHARDS names.
 function(svod_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "SOURCES;DEPS;LIBS;TOOLS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "SOURCES;DEPS;PARTS;LIBS;TOOLS;LABELS")
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   set(target test_${folder}_${name})
   add_executable(${target} ${arg_SOURCES} $<TARGET_OBJECTS:svod_test_main>)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests OUTPUT_NAME ${folder}_${name})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
-  svod_precompile(${target} tests)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)  # most of their time is compiling them
+  svod_test_options(${target})
   target_link_libraries(${target} PRIVATE Catch2::Catch2 tl::expected)
+  svod_link_parts(${target} PRIVATE "${arg_PARTS}")
   svod_link(${target} PRIVATE "${arg_DEPS}" "${arg_LIBS}")
-  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE test_dir)
-  cmake_path(RELATIVE_PATH CMAKE_RUNTIME_OUTPUT_DIRECTORY BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE bin_dir)
-  target_compile_definitions(${target} PRIVATE SVOD_TEST_DIR="${test_dir}" SVOD_BIN_DIR="${bin_dir}")
   if(NOT arg_SHARDS)
     svod_register_test(${target} ${name} "${arg_TOOLS}" "${arg_LABELS}" $<TARGET_FILE:${target}>)
     return()
@@ -180,6 +189,22 @@ function(svod_verify_definition target name)
   if(SVOD_VERIFY_EACH AND name MATCHES "^(pass|driver|svodc)$")
     target_compile_definitions(${target} PRIVATE SVOD_VERIFY_EACH=1)
   endif()
+endfunction()
+
+# How sources of tests are compiled.
+function(svod_test_options target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
+  svod_precompile(${target} tests)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)  # most of their time is compiling them
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE test_dir)
+  cmake_path(RELATIVE_PATH CMAKE_RUNTIME_OUTPUT_DIRECTORY BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE bin_dir)
+  target_compile_definitions(${target} PRIVATE SVOD_TEST_DIR="${test_dir}" SVOD_BIN_DIR="${bin_dir}")
+endfunction()
+
+# By their names with colons: those of folders that come later are found, and a name that is none is an error.
+function(svod_link_parts target scope parts)
+  list(TRANSFORM parts PREPEND svod_test_part::)
+  target_link_libraries(${target} ${scope} ${parts})
 endfunction()
 
 function(svod_register_test target name tools labels)
