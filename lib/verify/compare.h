@@ -14,6 +14,7 @@ inline constexpr char kFindThePass[] =
 
 /// How far a result may be from the interpreter's.
 struct ResultTolerance {
+  Numerics numerics = Numerics::Contract;
   std::vector<Certainty> certainties;  // by model port
   bool wild = false;                   // all of them are certain
   std::vector<HostTensor> moved;       // by model port, for inputs of which every float is its neighbour; may be empty
@@ -22,9 +23,11 @@ struct ResultTolerance {
   double of(size_t port, const HostTensor& expected) const;
 };
 
-/// Errors: Mismatch, naming the first element that differs by more than `allowed`.
-Status compare(const std::string& name, const HostTensor& expected, const void* data, double allowed);
-/// A state is laid out for its largest shape; `expected` holds the elements of the present one.
-Status compareState(const ModelPort& port, const HostTensor& expected, const void* data, double allowed);
+/// Errors: Mismatch, naming the first element that differs by more than `allowed`, and by more than its bound where
+/// there are `bounds` (error_bounds.h). `open` is raised by the elements that may be anything by these.
+Status compare(const std::string& name, const HostTensor& expected, const HostTensor& actual, double allowed,
+               const HostTensor* bounds = nullptr, int64_t* open = nullptr);
+/// A state is laid out for its largest shape: the elements of the shape that `like` has.
+HostTensor presentState(const ModelPort& port, const HostTensor& like, const void* data);
 
 }  // namespace svod

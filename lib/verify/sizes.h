@@ -10,6 +10,7 @@ struct SizeChoice {
   VariableValues values;
   bool isReduced = false;  // below what was wanted: the interpreter would need more than some seconds
   int runs = 1;            // with other inputs each; more where there are few elements
+  int64_t open = 0;        // elements of results that differ where the numerics leave them open
 };
 
 /// All variables at their least value, at their likely one, in the middle, at their greatest, and at primes, which

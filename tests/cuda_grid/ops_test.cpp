@@ -4,10 +4,10 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "common/error_bound.h"
 #include "common/random_graph.h"
 #include "cuda_grid/on_grid.h"
 #include "frontend/frontend.h"
+#include "interp/error_bounds.h"
 
 using namespace svod;
 

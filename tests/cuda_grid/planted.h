@@ -5,10 +5,10 @@
 #include <regex>
 #include <sstream>
 
-#include "common/error_bound.h"
 #include "common/model_text.h"
 #include "common/random_graph.h"
 #include "cuda_grid/on_grid.h"
+#include "interp/error_bounds.h"
 
 namespace svod {
 

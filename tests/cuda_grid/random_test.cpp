@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "common/error_bound.h"
 #include "common/random_graph.h"
 #include "cuda_grid/on_grid.h"
 #include "e2e/reduce_graph.h"
 #include "e2e/seeds.h"
+#include "interp/error_bounds.h"
 #include "ir/text.h"
 
 using namespace svod;

@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "common/error_bound.h"
 #include "common/graphs.h"
 #include "common/random_graph.h"
 #include "e2e/harness.h"
 #include "e2e/seeds.h"
+#include "interp/error_bounds.h"
 #include "ir/text.h"
 
 using namespace svod;

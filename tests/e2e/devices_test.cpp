@@ -4,12 +4,12 @@
 #include <map>
 #include <set>
 
-#include "common/error_bound.h"
 #include "common/random_graph.h"
 #include "e2e/graph_text.h"
 #include "e2e/seeds.h"
 #include "emulated/emulated_device.h"
 #include "frontend/frontend.h"
+#include "interp/error_bounds.h"
 #include "ir/text.h"
 
 using namespace svod;

@@ -1,11 +1,11 @@
 // Values that are distributed over devices: what is computed from them runs on the devices, and equals one place.
 #include <set>
 
-#include "common/error_bound.h"
 #include "e2e/graph_text.h"
 #include "e2e/seeds.h"
 #include "emulated/emulated_device.h"
 #include "frontend/distribute.h"
+#include "interp/error_bounds.h"
 
 using namespace svod;
 

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <set>
 
-#include "common/error_bound.h"
 #include "common/random_graph.h"
 #include "e2e/harness.h"
 #include "frontend/frontend.h"
 #include "frontend/graph_op.h"
+#include "interp/error_bounds.h"
 
 using namespace svod;
 

@@ -2,11 +2,11 @@
 // computed bounds in contract numerics. Seeds: e2e/seeds.h.
 #include <catch2/catch.hpp>
 
-#include "common/error_bound.h"
 #include "common/random_graph.h"
 #include "e2e/harness.h"
 #include "e2e/reduce_graph.h"
 #include "e2e/seeds.h"
+#include "interp/error_bounds.h"
 #include "ir/text.h"
 #include "schedule/graph_passes.h"
 

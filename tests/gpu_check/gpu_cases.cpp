@@ -10,11 +10,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "common/error_bound.h"
 #include "data/atomic_write.h"
 #include "data/npy.h"
 #include "e2e/harness.h"
 #include "gpu_check/cases.h"
+#include "interp/error_bounds.h"
 #include "ir/gpu_op.h"
 #include "plan/directory.h"
 

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include "driver/schedule_interp.h"
 
-#include "common/error_bound.h"
 #include "common/random_graph.h"
+#include "interp/error_bounds.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "schedule/schedule.h"

@@ -136,6 +136,18 @@ void noteSizes(const std::vector<SizeChoice>& choices, Console& console) {
             "the interpreter would need long for these; give the variables tighter bounds to have all of them run"));
 }
 
+/// Says how much a right plan could differ in.
+void noteOpen(const std::vector<SizeChoice>& choices, Console& console) {
+  int64_t open = 0;
+  for (const SizeChoice& c : choices) open += c.open;
+  if (open == 0) return;
+  console.note(Error(Diag::Mismatch,
+                     "--verify: " + plural(static_cast<size_t>(open), "element") +
+                         " of the results, not what the interpreter says, can be anything in fast numerics: a NaN, an "
+                         "infinity, or a choice between values that are too near",
+                     "verify with --numerics contract as well"));
+}
+
 /// Says whose code ran, where a plan has code that this machine cannot run.
 void noteProcessors(const Plan& plan, Console& console) {
   const std::vector<Processor> here = processorsToVerify(plan);
@@ -152,6 +164,7 @@ Status verified(BuildResult& build, const Request& request, Console& console) {
   auto choices = verifyPlan(build.model, *build.compilation, build.options.numerics, functions, &run);
   if (choices) {
     noteSizes(*choices, console);
+    noteOpen(*choices, console);
     noteProcessors(build.compilation->plan, console);
     return {};
   }

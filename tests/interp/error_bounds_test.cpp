@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "common/error_bound.h"
 #include "common/random_graph.h"
+#include "interp/error_bounds.h"
 #include "ir/text.h"
 
 using namespace svod;
