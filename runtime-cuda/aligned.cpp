@@ -6,12 +6,6 @@
 
 namespace svod::cuda {
 
-namespace {
-
-Address addressOf(const void* memory) { return reinterpret_cast<Address>(memory); }
-
-}  // namespace
-
 /// Bytes from `memory` on of what was bound there; 0 where nothing was.
 uint64_t CudaDevice::boundBytes(const void* memory) const {
   const Address address = addressOf(memory);

@@ -8,12 +8,6 @@
 
 namespace svod::cuda {
 
-namespace {
-
-Address addressOf(const void* memory) { return reinterpret_cast<Address>(memory); }
-
-}  // namespace
-
 Result<std::unique_ptr<CudaDevice>> CudaDevice::open(Driver driver, const DeviceChoice& choice) {
   std::unique_ptr<CudaDevice> device(new CudaDevice(driver, choice));
   SVOD_CHECK(device->start());

@@ -9,6 +9,7 @@ namespace svod::cuda {
 using Code = int;  // CUresult; 0 is success
 using DeviceNumber = int;
 using Address = unsigned long long;  // of memory of a device
+inline Address addressOf(const void* memory) { return reinterpret_cast<Address>(memory); }
 using Context = struct ContextObject*;
 using Module = struct ModuleObject*;
 using Function = struct FunctionObject*;

@@ -6,8 +6,6 @@ namespace svod::cuda {
 
 namespace {
 
-Address addressOf(const void* memory) { return reinterpret_cast<Address>(memory); }
-
 /// Everything of a work that a node is made of, as numbers: equal ones need no change.
 void describe(const DeviceWork& work, std::vector<uint64_t>& to) {
   to.clear();

@@ -30,8 +30,9 @@ target_compile_definitions(svod_runtime_shipped PRIVATE SVOD_SHIPPED_RUNTIME)
 target_link_libraries(svod_runtime_shipped PRIVATE tl::expected Threads::Threads)
 target_include_directories(svod_runtime_shipped PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/lib include)
 set_target_properties(svod_runtime_shipped PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+svod_group(svod_runtime_shipped "${PROJECT_SOURCE_DIR}/lib/plan/json_tape.cpp;alone.cpp;bindings_variables.cpp")
 # What a run goes through is made for speed, everything else for size.
-set_source_files_properties(run.cpp run_parallel.cpp ${PROJECT_SOURCE_DIR}/lib/data/sha256.cpp
+set_source_files_properties(${PROJECT_SOURCE_DIR}/lib/data/sha256.cpp
   ${PROJECT_SOURCE_DIR}/lib/data/sha256_x86.cpp PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
 
 # libsvod-runtime.so.0: the number rises with an incompatible change of svod/runtime.h (docs/compatibility.md).

@@ -16,7 +16,7 @@ endforeach()
 
 set(relocatable "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set(relocatable -flinker-output=nolto-rel)
+  set(relocatable -flinker-output=nolto-rel -flto-partition=none)  # GCC 12 fails to partition what it links this way
 endif()
 set(whole ${CMAKE_CURRENT_BINARY_DIR}/svod-runtime-whole.o)
 set(object ${CMAKE_CURRENT_BINARY_DIR}/svod-runtime.o)
