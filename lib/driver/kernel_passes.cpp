@@ -8,6 +8,7 @@
 #include "ir/verify.h"
 #include "ir/verify_access.h"
 #include "lower/expand.h"
+#include "lower/gate_copies.h"
 #include "lower/gpu_dims.h"
 #include "lower/join_barriers.h"
 #include "lower/line_stores.h"
@@ -80,6 +81,7 @@ Result<UOp> expandRanges(UOp root, PassContext& cx) {
 Result<UOp> groupReduces(UOp root, PassContext& cx) {
   return guarded(shareGroupReduces(cx.graph, root, cx.data.get<KernelJob>().caps.gpu), cx);
 }
+Result<UOp> copiesThatAreFilled(UOp root, PassContext& cx) { return guarded(gateCopies(cx.graph, root), cx); }
 Result<UOp> gridIndices(UOp root, PassContext& cx) {
   return guarded(lowerGpuDims(cx.graph, root, cx.data.get<KernelJob>().caps.gpu.limits), cx);
 }
@@ -157,6 +159,9 @@ constexpr Pass kGridKernelPasses[] = {
     // While a reduction is one node with its ranges: the threads that share it each take some of them.
     {"share-group-reduces", "reductions of a workgroup as partial results in memory that it shares", Stage::Kernel,
      Stage::Kernel, groupReduces},
+    // While loads name what they read.
+    {"gate-copies", "threads behind the end of an axis read nothing that no other has filled", Stage::Kernel,
+     Stage::Kernel, copiesThatAreFilled},
     shared("expand"),
     // Before loops are merged: what becomes a hardware index is no loop.
     {"grid-indices", "axes of the grid and of workgroups as hardware indices; barriers", Stage::Lowered, Stage::Lowered,

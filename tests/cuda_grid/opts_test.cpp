@@ -181,3 +181,21 @@ TEST_CASE("a buffer of as many elements as a run tells is filled by all threads,
     checkOnGrid(model, opts);
   }
 }
+
+TEST_CASE("threads behind the end of an axis read nothing that nobody wrote") {
+  const std::string kRows = "var n in [1, 9]\ninput x: f32[n, 12]\noutput y = softmax(x)\n";
+  const std::string kSquare = "var n in [1, 9]\ninput x: f32[n, n]\noutput y = softmax(x)\n";
+  const std::string kProduct = "var n in [1, 9]\ninput a: f32[n, 5]\ninput b: f32[5, n]\noutput y = matmul(a, b)\n";
+  const std::pair<std::string, std::string> kCases[] = {
+      {kProduct, "pack(1,k0,n0) tile(n0,3) local(n0.i,2)"},
+      {kProduct, "pack(1,k0,n0) local(n1,2) upcast(p1.n0,6) tile(n0,3) local(n0.i,2) pack(1,p1.n0)"},
+      {kRows, "vector(n0,8) hold(k1,n0) hold(k0,n0) tile(n1,3) local(n0,2) tile(n1.o,3) local(n1.o.o,0) tile(k0,5)"},
+      {kSquare, "upcast(n0,8) hold(k1,n0) vector(h.n0.u,4) local(n0,2)"},
+  };
+  for (const auto& [graph, opts] : kCases)
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+      INFO(graph << opts << ", seed " << seed);
+      Model model = modelOf(graph);
+      checkOnGrid(model, opts, "sm_80", seed);
+    }
+}

@@ -29,10 +29,10 @@ inline std::unique_ptr<Compilation> compiledForGrid(Model& model, const std::str
 }
 
 /// Random data, in every mode of delays, against the interpreter.
-inline void checkOnGrid(Model& model, const std::string& opts, const std::string& arch = "sm_80") {
+inline void checkOnGrid(Model& model, const std::string& opts, const std::string& arch = "sm_80", uint64_t seed = 3) {
   RandomOptions moderate;
   moderate.contract = true;
-  const ModelBindings bindings = randomBindings(model, 3, moderate);
+  const ModelBindings bindings = randomBindings(model, seed, moderate);
   const auto expected = interpretWithBounds(model, bindings);
   if (!expected) FAIL(toText(expected.error()));
   const auto actual = runPlan(model, bindings, gridRun(opts, arch));
