@@ -53,7 +53,7 @@ class KernelPrinter {
       if (n.argAs<SlotArg>().space == Space::Local)
         locals.push_back(n);
       else
-        line(text_.storage(n, n.maxNumel()) + ";");
+        printRegister(n);
     }
     std::ranges::sort(locals, {}, [](UOp b) { return b.argAs<SlotArg>().slot; });
     int64_t offset = 0;
@@ -62,6 +62,11 @@ class KernelPrinter {
       line(type + " " + text_.local(b) + " = (" + type + ")((char*)scratch + " + std::to_string(offset) + ");");
       offset += (b.maxNumel() * byteSize(b.dtype()) + 63) / 64 * 64;
     }
+  }
+  /// A vector that is written lane by lane begins with a value: each lane is put into what it was.
+  void printRegister(UOp buffer) {
+    const std::string text = text_.storage(buffer, buffer.maxNumel());
+    line(text + (text.ends_with("]") ? ";" : " = {0};"));
   }
   void printParam(UOp param) {
     uint32_t slot = param.argAs<SlotArg>().slot;
