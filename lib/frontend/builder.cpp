@@ -71,7 +71,7 @@ bool GraphBuilder::checkSizes(std::span<const UOp> sizes) {
     if (isSmall) {
       fail(Diag::TooLarge, text + " is too complicated", "use fewer operations on sizes");
     } else {
-      lackRoom({&d, 1}, kRoomOfValue);
+      lackRoom({&d, 1}, kMaxElements);
       fail(Diag::TooLarge, text + " is too large", "sizes lie below 2^60 for all values of the variables");
     }
     return false;
@@ -89,7 +89,7 @@ Tensor GraphBuilder::wrap(UOp node) {
       return fail(Diag::VariableBounds, "a dim can become negative: " + describe(Dim(graph(), d)), boundsHelp(d));
     }
   if (node.maxNumel() > kMaxElements) {
-    lackRoom(node.shape(), kRoomOfValue / byteSize(node.dtype()));
+    lackRoom(node.shape(), kMaxElements);
     return fail(Diag::TooLarge, "a value " + describe(Tensor(this, node, false)) + " has too many elements",
                 "at most 2^60 elements at the largest values of the variables");
   }

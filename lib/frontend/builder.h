@@ -31,8 +31,8 @@
 
 namespace svod {
 
-/// What one value may take, in bytes: a process has addresses for some dozens of such values.
-inline constexpr int64_t kRoomOfValue = int64_t{1} << 39;
+/// What one value may take at the greatest sizes, in bytes: as much as a process has addresses.
+inline constexpr int64_t kRoomOfValue = int64_t{1} << 46;
 
 /// One builder makes one Model. Not thread-safe. Tensors and Dims point into it, so it neither moves nor
 /// copies.
@@ -59,8 +59,8 @@ class GraphBuilder {
   /// same length. `name` is for messages.
   Dim length(std::string_view name, Tensor count, Dim room);
   bool hasLength(Dim dim) const;
-  /// What a length is in a run; null for variables that are none.
-  UOp countOf(UOp variable) const;
+  Dim roomOf(Dim dim);              // the greatest that a size is, without lengths
+  UOp countOf(UOp variable) const;  // what a length is in a run; null for variables that are none
   /// Whether the size is the same for every value of the counter of an open loop.
   bool outlives(Dim dim, Dim counter) const;
   Dim dim(int64_t size) { return Dim(graph(), graph().index(size)); }

@@ -31,6 +31,17 @@ bool GraphBuilder::hasLength(Dim dim) const {
   return dim && !lengths_.empty() && !lengthsIn(lengths_, dim.node()).empty();
 }
 
+Dim GraphBuilder::roomOf(Dim dim) {
+  // A room knows the lengths that were made before its own.
+  while (hasLength(dim)) {
+    const Length& last =
+        *std::ranges::max(lengthsIn(lengths_, dim.node()), {}, [](const Length* l) { return l->variable.id(); });
+    const UOp room = last.room.node();
+    dim = Dim(graph(), substitute(graph(), dim.node(), {&last.variable, 1}, {&room, 1}));
+  }
+  return dim;
+}
+
 bool GraphBuilder::outlives(Dim dim, Dim counter) const {
   if (!dim || std::ranges::find(dim.node().ranges(), counter.node()) != dim.node().ranges().end()) return false;
   return std::ranges::all_of(lengthsIn(lengths_, dim.node()), [&](const Length* l) {

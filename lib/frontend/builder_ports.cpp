@@ -8,7 +8,6 @@ namespace svod {
 
 namespace {
 
-constexpr int64_t kMaxBytes = int64_t{1} << 46;  // no storage is larger than an address space
 constexpr int64_t kMaxVariableValue = int64_t{1} << 40;
 constexpr size_t kMaxNameLength = 1024;
 
@@ -66,7 +65,7 @@ bool GraphBuilder::checkDims(const Dims& dims, DType dtype, bool isStorage) {
   }
   Tensor shape = wrap(graph().buffer(dtype, nodes, SlotArg{UINT32_MAX, Space::Global}));
   if (!shape) return false;
-  if (isStorage && shape.node().maxNumel() > kMaxBytes / byteSize(dtype)) {
+  if (isStorage && shape.node().maxNumel() > kRoomOfValue / byteSize(dtype)) {
     lackRoom(nodes, kRoomOfValue / byteSize(dtype));
     fail(Diag::TooLarge, describe(shape) + " does not fit an address space", "at most 2^46 bytes");
     return false;

@@ -95,6 +95,7 @@ class OnnxImporter : public OnnxContext {
   uint64_t randomKey() override { return ++randomCount_; }
   void expect(const Tensor& given, const Tensor& wanted, const std::string& operands) override;
   bool prefer(Dim least, Dim most, int64_t farthest) override;
+  void preferShort(Dim sorted) override;
   void askForValues(std::span<const std::string> inputs) override;
   bool decideCase(const Tensor& condition, const CaseText& text) override;
   std::vector<Error> errorsOf(const std::function<void()>& build) override;
@@ -195,6 +196,9 @@ class OnnxImporter : public OnnxContext {
   bool takeError();
   void noteDemand(const std::string& by);
   void noteSwept(const proto::NodeProto& node, std::span<const Tensor> inputs);
+  bool learnSwept(SizeFindings& findings) const;
+  bool learnDemands(SizeFindings& findings) const;
+  bool learnRooms(SizeFindings& findings) const;
   int64_t usualMost(const std::string& name) const;
   int64_t usualMost(const std::string& name, int64_t least) const;
   int64_t usualOf(const std::string& name, Interval bounds) const;  // the likely size

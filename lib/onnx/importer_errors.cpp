@@ -3,6 +3,7 @@
 
 #include "frontend/size_bounds.h"
 #include "ir/dim_facts.h"
+#include "ir/likely.h"
 #include "onnx/importer.h"
 #include "onnx/importer_text.h"
 #include "support/text.h"
@@ -63,25 +64,22 @@ void OnnxImporter::noteSwept(const proto::NodeProto& node, std::span<const Tenso
   const std::vector<int> axes = sweptAxes(node, x);
   if (axes.empty() || axes.size() > 2) return;
   const bool isSignal = node.op_type() == "STFT" || x.dim(1).is(1);
-  const int64_t most = axes.size() == 2 ? UsualSizes::kImage : isSignal ? UsualSizes::kSamples : UsualSizes::kFrames;
+  const int64_t likely = axes.size() == 2 ? UsualSizes::kImage : isSignal ? UsualSizes::kSamples : UsualSizes::kFrames;
   for (int axis : axes)
     for (UOp n : toposort(x.dim(axis).node())) {
       if (n.op() != Op::Var) continue;
       int64_t& known = swept_[std::string(n.argAs<VarArg>().name)];
-      known = std::max(known, most);
+      known = std::max(known, likely);
     }
 }
 
 int64_t OnnxImporter::usualMost(const std::string& name) const {
   auto swept = findings_.swept.find(name);
-  return swept == findings_.swept.end() ? UsualSizes::kAny.max : swept->second;
+  return swept == findings_.swept.end() ? UsualSizes::kAny.max : UsualSizes::mostOf(swept->second);
 }
 
-// Where small sizes are out, those in use are many times the least one.
 int64_t OnnxImporter::usualMost(const std::string& name, int64_t least) const {
-  constexpr int64_t kMany = 16;
-  const int64_t most = usualMost(name);
-  return most > UsualSizes::kAny.max && most / kMany >= least ? most : std::max(most, kUsualMultiple * least);
+  return std::max(usualMost(name), kUsualMultiple * least);
 }
 
 bool OnnxImporter::prefer(Dim least, Dim most, int64_t farthest) {
@@ -98,6 +96,14 @@ bool OnnxImporter::prefer(Dim least, Dim most, int64_t farthest) {
     if (found.bounds.min > farthest) return false;
   demands_.push_back(demand);
   return isMet;
+}
+
+void OnnxImporter::preferShort(Dim sorted) {
+  if (!sorted) return;
+  constexpr int64_t kShort = 512, kUsual = 64, kTimesLikely = 16;
+  const Dim length = builder_.roomOf(sorted);
+  const int64_t likely = likelySize(length.node()), most = likely > kUsual ? kTimesLikely * likely : kShort;
+  demands_.push_back({builder_.dim(most).node(), length.node(), false, nameOf(*body_, *node_), true});
 }
 
 std::string OnnxImporter::nameOf(const ImportedBody& body, const proto::NodeProto& node) const {

@@ -179,13 +179,32 @@ bool OnnxImporter::canUnify(Dim a, Dim b) const {
 }
 
 bool OnnxImporter::learn(SizeFindings& findings) const {
+  const bool isNew = learnSwept(findings) || learnDemands(findings);
+  if (isNew) findings.rooms.clear();
+  return isNew || learnRooms(findings);
+}
+
+bool OnnxImporter::learnSwept(SizeFindings& findings) const {
+  bool isNew = false;
+  for (const auto& [name, likely] : swept_)
+    if (sizes_.isKnown(name) && sizes_.isFree(name) && !sizes_.isGiven(name) && likely > findings.swept[name])
+      findings.swept[name] = likely, isNew = true;
+  return isNew;
+}
+
+bool OnnxImporter::learnDemands(SizeFindings& findings) const {
   SizeVariables sizes = sizes_;
   bool isNew = false;
-  for (const auto& [name, most] : swept_)
-    if (sizes.isKnown(name) && sizes.isFree(name) && !sizes.isGiven(name) && most > usualMost(name))
-      findings.swept[name] = most, isNew = true;
-  if (isNew) return true;  // demands are found again, under these bounds
-  for (const SizeDemand& demand : demands_) isNew |= svod::learn(demand, sizes, findings);
+  for (const SizeDemand& demand : demands_)
+    if (!demand.isRoom) isNew |= svod::learn(demand, sizes, findings);
+  return isNew;
+}
+
+bool OnnxImporter::learnRooms(SizeFindings& findings) const {
+  SizeVariables sizes = sizes_;
+  bool isNew = false;
+  for (const SizeDemand& demand : demands_)
+    if (demand.isRoom) isNew |= svod::learn(demand, sizes, findings);
   return isNew;
 }
 
@@ -203,11 +222,16 @@ void OnnxImporter::applyFindings() {
   for (const auto& [name, found] : findings_.bounds) {
     Interval bounds = found.bounds;
     if (bounds.max == SizeFindings::kUsual) bounds.max = usualMost(name, bounds.min);
+    if (auto room = findings_.rooms.find(name); room != findings_.rooms.end())
+      bounds.max = std::clamp(room->second, bounds.min, bounds.max);
     if (!sizes_.suggest(name, bounds)) continue;
     note("'" + shortened(name) + "' is taken to be " + std::to_string(bounds.min) + " to " +
              std::to_string(bounds.max) + ": " + found.by + " needs it",
          "other bounds: " + optionText("--var", name, "LO:HI"));
   }
+  for (const auto& [name, most] : findings_.rooms)
+    if (const Interval bounds = sizes_.boundsOf(name); !findings_.bounds.contains(name))
+      sizes_.suggest(name, {bounds.min, std::clamp(most, bounds.min, bounds.max)});
 }
 
 // The input that an option names; null and an error when there is none.
@@ -327,8 +351,8 @@ Dim OnnxImporter::sizeOf(const SizeForm& form) {
 
 int64_t OnnxImporter::usualOf(const std::string& name, Interval bounds) const {
   if (batches_.contains(name)) return 1;
-  const int64_t likely = UsualSizes::likelyOf(usualMost(name));
-  return likely == 0 ? usualSize(bounds) : std::clamp(likely, bounds.min, bounds.max);
+  auto swept = findings_.swept.find(name);
+  return swept == findings_.swept.end() ? usualSize(bounds) : std::clamp(swept->second, bounds.min, bounds.max);
 }
 
 Dim OnnxImporter::freeVariable(const std::string& name) {

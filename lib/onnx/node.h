@@ -75,6 +75,7 @@ class OnnxContext {
   /// otherwise. Not where one of them would have to be more than `farthest`. Whether they are, or will be when the
   /// import starts again.
   virtual bool prefer(Dim least, Dim most, int64_t farthest) = 0;
+  virtual void preferShort(Dim sorted) = 0;
   /// An op was refused because it must know the value of these inputs.
   virtual void askForValues(std::span<const std::string> inputs) = 0;
   /// Whether a condition that decides how many axes a result has holds in the plan. Bounds of sizes leave the other
@@ -196,6 +197,8 @@ class OnnxNode {
   Tensor constantTensor(DType dtype, std::vector<int64_t> dims, std::initializer_list<double> values) const;
   /// Sizes as an i64 vector, known to isKnown() and sizes().
   Tensor sizesTensor(const Dims& sizes) const;
+  /// A sort costs what the greatest size does: sizes that nobody bounds leave this one short.
+  void preferShort(Dim sorted) const { context_.preferShort(sorted); }
   bool prefer(Dim least, Dim most, int64_t farthest = INT64_MAX) const {
     return context_.prefer(least, most, farthest);
   }

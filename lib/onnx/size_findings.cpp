@@ -180,8 +180,16 @@ std::optional<SizeDemand> roomDemand(const Tensor& value) {
 bool learn(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& findings) {
   if (demand.isEqual) return learnEqual(demand, false, sizes, findings) || learnEqual(demand, true, sizes, findings);
   const auto isFree = nobodyBounds(sizes);
-  auto bounds =
-      demand.isRoom ? sharesFor(demand.left, demand.right, isFree) : boundsFor(demand.left, demand.right, isFree);
+  if (demand.isRoom) {
+    const auto shares = sharesFor(demand.left, demand.right, isFree);
+    if (!shares || shares->empty()) return false;
+    for (const auto& [name, bounds] : *shares) {
+      int64_t& most = findings.rooms.try_emplace(name, bounds.max).first->second;
+      most = std::min(most, bounds.max);
+    }
+    return true;
+  }
+  const auto bounds = boundsFor(demand.left, demand.right, isFree);
   if (!bounds || bounds->empty()) return false;
   add(*bounds, demand.by, sizes, findings);
   return true;

@@ -25,17 +25,17 @@ struct SizeDemand {
 /// empty. Nothing where it does not.
 std::optional<SizeDemand> roomDemand(const Tensor& value);
 
-/// Bounds of a size that nothing else bounds, by what the model does with it: buffers have room for the greatest ones.
+/// What a size is taken for that nobody bounds. Arenas are laid out for the sizes of a run, so that a greatest size
+/// costs addresses and no memory: the memory of the machine that runs the plan ends sizes, not the compiler.
 struct UsualSizes {
-  static constexpr Interval kAny{1, 512};
-  static constexpr int64_t kImage = 800;        // along each of the two axes that windows go along
-  static constexpr int64_t kFrames = 1000;      // along one axis, behind channels
-  static constexpr int64_t kSamples = 480'000;  // along one axis, of one channel: 30 seconds at 16 kHz
+  static constexpr Interval kAny{1, 1 << 20};
+  static constexpr int64_t kMostSamples = 1 << 26;
+  // Likely sizes of axes that windows go along.
+  static constexpr int64_t kImage = 224;      // each of two
+  static constexpr int64_t kFrames = 256;     // one, behind channels
+  static constexpr int64_t kSamples = 16000;  // one, of one channel: a second
 
-  /// What a size with one of these bounds is likely to be; 0 for kAny.
-  static constexpr int64_t likelyOf(int64_t most) {
-    return most == kImage ? 224 : most == kFrames ? 256 : most == kSamples ? 16'000 : 0;
-  }
+  static constexpr int64_t mostOf(int64_t likely) { return likely == kSamples ? kMostSamples : kAny.max; }
 };
 
 struct SizeFindings {
@@ -50,8 +50,10 @@ struct SizeFindings {
   };
   std::vector<Equality> equalities;      // each takes away one variable
   std::map<std::string, Bounds> bounds;  // of variables that stay free
-  std::set<std::string> values;          // inputs whose elements are sizes
-  std::map<std::string, int64_t> swept;  // greatest values of variables that windows go along
+  std::map<std::string, int64_t>
+      rooms;                     // greatest values under the bounds of the others: found again where these change
+  std::set<std::string> values;  // inputs whose elements are sizes
+  std::map<std::string, int64_t> swept;  // likely values of variables that windows go along
   RankCases cases;                       // by node
 };
 

@@ -71,11 +71,11 @@ class Notes(ModelTest):
         plan = self.folder / "plan"
         for words in (["compile", self.model, "-o", plan], ["check", self.model], ["inspect", self.model, "--kernels"]):
             said = self.svodc(*words).stderr
-            self.assertIn("net.onnx: note: the size of 'n' may be 1 to 512 in a run", said)
+            self.assertIn("net.onnx: note: the size of 'n' may be 1 to 1048576 in a run", said)
             self.assertIn("--var n=LO:HI", said)
             self.assertIn("--shape x=", said)
         said = self.svodc("convert", self.model, "-o", self.folder / "net.svod").stderr
-        self.assertIn("net.onnx: note: the size of 'n' may be 1 to 512 in a run", said)
+        self.assertIn("net.onnx: note: the size of 'n' may be 1 to 1048576 in a run", said)
         for given in ("--var=n=1:512", "--var=n=4", "--shape=x=4x8"):
             self.assertEqual(self.svodc("compile", self.model, "-o", plan, given).stderr, "")
 

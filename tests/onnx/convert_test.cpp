@@ -42,7 +42,7 @@ TEST_CASE("nodes become lines with the names of the model") {
   m.node("Relu", {"/layer1/conv:0"}, {"1234"});
   addAttribute(m.node("Softmax", {"1234"}, {"out/y:0"}), "axis", int64_t{1});
   CHECK(converted(m) ==
-        "svod 1\n# test, opset 17\nvar batch in [1, 512] ~ 1\ninput x: f32[batch, 3, 8, 8]\n"
+        "svod 1\n# test, opset 17\nvar batch in [1, 1048576] ~ 1\ninput x: f32[batch, 3, 8, 8]\n"
         "weight conv.weight: f32[8, 3, 3, 3] = \"graph.safetensors:conv.weight\"\n"
         "weight bias: f32[8] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]\n"
         "layer1.conv.0 = conv2d(x, conv.weight, bias, padding=1)\nv1234 = relu(layer1.conv.0)\n"
@@ -58,7 +58,7 @@ TEST_CASE("shape arithmetic and the constants it reads leave nothing behind") {
   addAttribute(m.node("Concat", {"batches", "rest"}, {"wanted"}), "axis", int64_t{0});
   m.node("Reshape", {"x", "wanted"}, {"y"});
   CHECK(converted(m) ==
-        "svod 1\n# test, opset 17\nvar n in [1, 512] ~ 1\ninput x: f32[n, 2, 3]\n"
+        "svod 1\n# test, opset 17\nvar n in [1, 1048576] ~ 1\ninput x: f32[n, 2, 3]\n"
         "output y = reshape(x, shape=[n, -1])\n");
 }
 

@@ -211,12 +211,12 @@ TEST_CASE("an operand of another length than the declared dims is an error of th
 }
 
 TEST_CASE("an output whose declared shape its node contradicts is noted") {
-  OneNode m("Relu", {"2", "n"}, {}, {2, 700});
+  OneNode m("Relu", {"2", "n"}, {}, {3, 7});
   OnnxImport import = m.import();
   CHECK(import.model);
   REQUIRE(!import.notes.empty());
   CHECK(import.notes[0]->message ==
-        "the output 'y' is declared as [2, 700], but Relu (opset 17), node 'the node' makes f32[2, n], which the plan "
+        "the output 'y' is declared as [3, 7], but Relu (opset 17), node 'the node' makes f32[2, n], which the plan "
         "has");
   CHECK(OneNode("Relu", {"2", "3"}, {}, {6}).import().notes.size() == 1);
   CHECK(OneNode("Relu", {"2", "3"}, {}, {2, 3}).import().notes.empty());

@@ -25,13 +25,21 @@ std::string inputsOf(const OnnxImport& import) {
   return all;
 }
 
-/// "n [1, 512]" for every variable.
+/// "n [1, 1048576]" for every variable.
 std::string variablesOf(const OnnxImport& import) {
   if (!import.model) return toText(import.model.error());
   std::string all;
   for (UOp v : import.model->variables)
     all += (all.empty() ? "" : " ") + std::string(v.argAs<VarArg>().name) + " [" + std::to_string(v.bounds().min) +
            ", " + std::to_string(v.bounds().max) + "]";
+  return all;
+}
+
+/// "1 224" for what two variables are likely to be.
+std::string likelyOf(const OnnxImport& import) {
+  if (!import.model) return toText(import.model.error());
+  std::string all;
+  for (UOp v : import.model->variables) all += (all.empty() ? "" : " ") + std::to_string(v.argAs<VarArg>().likely);
   return all;
 }
 
@@ -56,7 +64,7 @@ OnnxMaker sumOf(const OnnxMaker::Names& a, const OnnxMaker::Names& b) {
 TEST_CASE("dims that an op adds are one") {
   const OnnxImport import = sumOf({"s10", "4"}, {"s86", "4"}).import();
   CHECK(inputsOf(import) == "f32[s10,4] f32[s10,4]");
-  CHECK(variablesOf(import) == "s10 [1, 512]");
+  CHECK(variablesOf(import) == "s10 [1, 1048576]");
   notes(import, "'s86' is taken for s10: Add (opset 17), node 'plus' needs it");
   notes(import, "--var s86=s10 says so");
 
@@ -88,7 +96,7 @@ TEST_CASE("a part may be empty, and one that given bounds may leave less than no
   m.node("Shape", {"x"}, {"s"}), m.node("Sub", {"s", "four"}, {"rest"});
   addAttribute(m.node("Concat", {"four", "rest"}, {"parts"}), "axis", int64_t{0});
   m.node("Split", {"x", "parts"}, {"y", "z"});
-  CHECK(variablesOf(m.import()) == "n [4, 2048]");
+  CHECK(variablesOf(m.import()) == "n [4, 1048576]");
   const OnnxImport given = m.import(withVariables({"n=2:9"}));
   CHECK(variablesOf(given) == "n [2, 9]");
   REQUIRE(given.model);
@@ -103,7 +111,7 @@ TEST_CASE("a part of one size that another one tells bounds neither, and runs co
   addAttribute(m.node("Concat", {"first", "rest"}, {"parts"}), "axis", int64_t{0});
   addAttribute(m.node("Split", {"x", "parts"}, {"y", "z"}), "axis", int64_t{0});
   const OnnxImport import = m.import();
-  CHECK(variablesOf(import) == "n [1, 512] h [1, 512]");
+  CHECK(variablesOf(import) == "n [1, 1048576] h [1, 1048576]");
   REQUIRE(import.model);
   CHECK_FALSE(import.model->equalSizes.empty());
 }
@@ -153,7 +161,7 @@ TEST_CASE("a sum of dims that a cut asks for bounds none of them") {
   m.node("Add", {"x", "rest"}, {"y"});
   m.node("Neg", {"p"}, {"z"});
   const OnnxImport import = m.import();
-  CHECK(variablesOf(import) == "past [1, 512] seq [1, 512]");
+  CHECK(variablesOf(import) == "past [1, 1048576] seq [1, 1048576]");
   notes(import, "'total' is taken for past + seq");
 }
 
@@ -195,7 +203,7 @@ TEST_CASE("a table that is read at counted positions bounds the count") {
 
 TEST_CASE("sizes that could be negative bound the variables in them") {
   for (const auto& [kernel, want] : std::vector<std::pair<int64_t, std::string>>{
-           {10, "n [10, 480000]"}, {400, "n [400, 480000]"}, {1, "n [1, 480000]"}}) {
+           {10, "n [10, 67108864]"}, {400, "n [400, 67108864]"}, {1, "n [1, 67108864]"}}) {
     OnnxMaker m;
     m.input("x", {"1", "1", "n"}).output("y");
     m.floats("w", {1, 1, kernel}, std::vector<float>(static_cast<size_t>(kernel), 1.0f));
@@ -203,7 +211,7 @@ TEST_CASE("sizes that could be negative bound the variables in them") {
     const OnnxImport import = m.import();
     CHECK(variablesOf(import) == want);
     if (kernel == 10) {
-      notes(import, "'n' is taken to be 10 to 480000: Conv (opset 17)");
+      notes(import, "'n' is taken to be 10 to 67108864: Conv (opset 17)");
       CHECK(inputsOf(m.import(withVariables({"n=1:64"}))).find("--var n=10:64") != std::string::npos);
     }
   }
@@ -216,9 +224,9 @@ TEST_CASE("default bounds leave every value addresses, and every variable a shar
   m.node("Reshape", {"x", "columns"}, {"c"});
   m.node("Sub", {"r", "c"}, {"y"}).set_name("pairs");
   const OnnxImport import = m.import();
-  CHECK(variablesOf(import) == "batch [1, 4] height [1, 256] width [1, 512]");
-  notes(import, "'height' is taken to be 1 to 256: Sub (opset 17), node 'pairs' needs it");
-  CHECK(variablesOf(m.import(withVariables({"width=1:1024"}))) == "batch [1, 2] height [1, 256] width [1, 1024]");
+  CHECK(variablesOf(import) == "batch [1, 16] height [1, 1024] width [1, 1024]");
+  notes(import, "the size of 'height', 'width' may be 1 to 1024 in a run");
+  CHECK(variablesOf(m.import(withVariables({"width=1:16384"}))) == "batch [1, 2] height [1, 128] width [1, 16384]");
 }
 
 TEST_CASE("sizes that pass 2^60 at usual bounds are smaller") {
@@ -228,8 +236,8 @@ TEST_CASE("sizes that pass 2^60 at usual bounds are smaller") {
   m.node("Reshape", {"x", "columns"}, {"c"});
   m.node("Sub", {"r", "c"}, {"y"}).set_name("pairs");
   const OnnxImport import = m.import();
-  CHECK(variablesOf(import) == "a [1, 1] b [1, 64] c [1, 64] d [1, 64]");
-  notes(import, "'b' is taken to be 1 to 64: Sub (opset 17), node 'pairs' needs it");
+  CHECK(variablesOf(import) == "a [1, 2] b [1, 128] c [1, 128] d [1, 128]");
+  notes(import, "the size of 'b', 'c', 'd' may be 1 to 128 in a run");
   CHECK(inputsOf(m.import(withVariables({"a=1:512", "b=1:512", "c=1:512", "d=1:512"}))).find("too many elements") !=
         std::string::npos);
 
@@ -237,8 +245,8 @@ TEST_CASE("sizes that pass 2^60 at usual bounds are smaller") {
   size.input("x", {"a", "b", "c", "d", "e", "f", "g"}).output("y").ints("all", {1}, {-1});
   size.node("Reshape", {"x", "all"}, {"y"});
   const OnnxImport sizes = size.import();
-  CHECK(variablesOf(sizes) == "a [1, 1] b [1, 64] c [1, 64] d [1, 64] e [1, 64] f [1, 64] g [1, 128]");
-  notes(sizes, "'b' is taken to be 1 to 64: the input 'x' needs it");
+  CHECK(variablesOf(sizes) == "a [1, 2] b [1, 128] c [1, 128] d [1, 128] e [1, 128] f [1, 128] g [1, 256]");
+  notes(sizes, "the size of 'g' may be 1 to 256 in a run");
 }
 
 TEST_CASE("a size may have a greatest value beside a large least one") {
@@ -304,11 +312,11 @@ TEST_CASE("dims without a name get one, and options may use it or give another")
   for (const auto& mark : marks) {
     const OnnxMaker m = negated(mark);
     CHECK(inputsOf(m.import()) == "f32[x.0,3]");
-    CHECK(variablesOf(m.import()) == "x.0 [1, 512]");
+    CHECK(variablesOf(m.import()) == "x.0 [1, 1048576]");
     CHECK(variablesOf(m.import(withVariables({"x.0=2:9"}))) == "x.0 [2, 9]");
     CHECK(inputsOf(m.import(withVariables({"x.0=4"}))) == "f32[4,3]");
     CHECK(inputsOf(m.import(withShape("x=nx3"))) == "f32[n,3]");
-    CHECK(variablesOf(m.import(withShape("x=nx3"))) == "n [1, 512]");
+    CHECK(variablesOf(m.import(withShape("x=nx3"))) == "n [1, 1048576]");
     CHECK(variablesOf(m.import(withShape("x=nx3", withVariables({"n=5:6"})))) == "n [5, 6]");
     CHECK(inputsOf(m.import(withShape("x=8x3"))) == "f32[8,3]");
     CHECK(inputsOf(m.import(withShape("x=2*kx3", withVariables({"k=1:4"})))) == "f32[k*2,3]");
@@ -322,7 +330,7 @@ TEST_CASE("an input without a shape and a result of a host function have the siz
   m.input("x", {}).output("y");
   m.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
   m.node("Neg", {"x"}, {"y"});
-  CHECK(variablesOf(m.import(withShape("x=nx3"))) == "n [1, 512]");
+  CHECK(variablesOf(m.import(withShape("x=nx3"))) == "n [1, 1048576]");
   CHECK(variablesOf(m.import(withShape("x=nx3", withVariables({"n=0:4"})))) == "n [0, 4]");
   CHECK(inputsOf(m.import(withShape("x=n+1xm"))) == "f32[n + 1,m]");
 
@@ -334,7 +342,7 @@ TEST_CASE("an input without a shape and a result of a host function have the siz
   host.node("Neg", {"g"}, {"y"});
   LoadOptions options = withShape("g=rx3");
   options.hostOps.push_back(parseHostOpOption("my:Grow=f32").value());
-  CHECK(variablesOf(host.import(options)) == "r [1, 512]");
+  CHECK(variablesOf(host.import(options)) == "r [1, 1048576]");
   options.variables.push_back(parseVariableOption("r=3:5").value());
   CHECK(variablesOf(host.import(options)) == "r [3, 5]");
 }
@@ -346,7 +354,7 @@ TEST_CASE("a dim that is named like an input is a size of its own") {
   CHECK(inputsOf(m.import()) == "f32[b,t.size] f32[b,1]");
   // Options may use either name, in sizes as well.
   for (const char* option : {"t=2:9", "t.size=2:9"})
-    CHECK(variablesOf(m.import(withVariables({option}))) == "b [1, 512] t.size [2, 9]");
+    CHECK(variablesOf(m.import(withVariables({option}))) == "b [1, 1048576] t.size [2, 9]");
   CHECK(inputsOf(m.import(withVariables({"b=t"}))) == "f32[t.size,t.size] f32[t.size,1]");
   CHECK(inputsOf(m.import(withShape("x=5xt"))) == "f32[5,t.size] f32[5,1]");
   CHECK(m.convert());
@@ -376,7 +384,7 @@ TEST_CASE("sizes that an op forces lie beyond the bounds that nobody gave") {
   CHECK(inputsOf(both.import()).find("shape-mismatch") != std::string::npos);
 }
 
-TEST_CASE("what windows go along is as large as images, frames and samples are") {
+TEST_CASE("what windows go along is likely as large as images, frames and samples are") {
   const auto window = [](const OnnxMaker::Names& dims, std::vector<int64_t> filter, int64_t pad) {
     OnnxMaker m;
     m.input("x", dims).output("y");
@@ -387,11 +395,26 @@ TEST_CASE("what windows go along is as large as images, frames and samples are")
     return m;
   };
   const OnnxMaker image = window({"n", "3", "h", "w"}, {8, 3, 3, 3}, 1);
-  CHECK(variablesOf(image.import()) == "n [1, 512] h [1, 800] w [1, 800]");
-  CHECK(variablesOf(image.import(withVariables({"h=1:64"}))) == "n [1, 512] h [1, 64] w [1, 800]");
-  CHECK(variablesOf(window({"n", "4", "t"}, {8, 4, 3}, 1).import()) == "n [1, 512] t [1, 1000]");
-  CHECK(variablesOf(window({"n", "1", "t"}, {8, 1, 3}, 1).import()) == "n [1, 512] t [1, 480000]");
-  // What the op needs at least is found under these bounds.
-  CHECK(variablesOf(window({"n", "1", "t"}, {8, 1, 400}, 0).import()) == "n [1, 512] t [400, 480000]");
-  CHECK(variablesOf(window({"n", "4", "1", "t"}, {8, 4, 1, 3}, 1).import()) == "n [1, 512] t [1, 1000]");
+  CHECK(variablesOf(image.import()) == "n [1, 512] h [1, 65536] w [1, 65536]");
+  CHECK(likelyOf(image.import()) == "1 224 224");
+  CHECK(likelyOf(image.import(withVariables({"h=1:64"}))) == "1 64 224");
+  CHECK(likelyOf(window({"n", "4", "t"}, {8, 4, 3}, 1).import()) == "1 256");
+  CHECK(likelyOf(window({"n", "1", "t"}, {8, 1, 3}, 1).import()) == "1 16000");
+  // What the op needs at least is found as well.
+  CHECK(variablesOf(window({"n", "1", "t"}, {8, 1, 400}, 0).import()) == "n [1, 32768] t [400, 67108864]");
+  CHECK(likelyOf(window({"n", "4", "1", "t"}, {8, 4, 1, 3}, 1).import()) == "1 256");
+}
+
+TEST_CASE("what is sorted is short, also where a run tells its length") {
+  OnnxMaker plain(11);
+  plain.input("x", {"n", "c"}).output("y").ints("k", {1}, {5});
+  plain.node("TopK", {"x", "k"}, {"y", "places"});
+  CHECK(variablesOf(plain.import()) == "n [1, 1048576] c [5, 512]");
+  CHECK(variablesOf(plain.import(withVariables({"c=5:4000"}))) == "n [1, 1048576] c [5, 4000]");
+
+  OnnxMaker counted(11);
+  counted.input("x", {"n"}).output("y", 7).ints("all", {1}, {-1}).ints("k", {1}, {1});
+  counted.node("NonZero", {"x"}, {"at"}), counted.node("Reshape", {"at", "all"}, {"flat"});
+  counted.node("TopK", {"flat", "k"}, {"y", "places"});
+  CHECK(variablesOf(counted.import()) == "n [1, 512]");
 }

@@ -87,6 +87,12 @@ std::string processorsText(const Plan& plan, const Flags& flags) {
   return text + " on " + plan.target.triple;
 }
 
+/// An arena that is laid out for the sizes of a run is told at the likely ones.
+std::string arenaText(const Plan& plan) {
+  if (!isLaidOutPerRun(plan)) return "arena " + bytesCell(arenaBytes(plan)).text();
+  return "arena " + bytesCell(plan.memory.peakBytes).text() + " at likely sizes";
+}
+
 /// What the compilation took from a tuning log, if there was one.
 std::optional<TuningUse> useIn(const EmitPart& part) {
   if (!part.build.tuning) return std::nullopt;
@@ -121,8 +127,8 @@ Status printSummary(std::span<const EmitPart> parts, const Flags& given, Console
                                                 : ", " + std::to_string(plan.kernels.size()) + " for all " +
                                                       (isForDevice(plan.variants[0]) ? "architectures" : "processors");
   return console.print(printable(path) + ": " + plural(own, "kernel") + all + from + ", " +
-                       plural(plan.steps.size(), "step") + ", arena " + bytesCell(arenaBytes(plan)).text() + ", " +
-                       plan.target.numerics + ", " + processorsText(plan, flags) + "\n" +
+                       plural(plan.steps.size(), "step") + ", " + arenaText(plan) + ", " + plan.target.numerics + ", " +
+                       processorsText(plan, flags) + "\n" +
                        (tuning ? toText(*tuning, printable(flags.tuningLog)) : ""));
 }
 

@@ -111,6 +111,7 @@ Results Suppression::run() {
   GraphBuilder& b = n_.b;
   // Without a limit nothing is kept.
   if (!n_.has(2) || room().is(0)) return b.full({b.dim(0), b.dim(3)}, b.constant(Scalar::ofInt(DType::I64, 0)));
+  n_.preferShort(scores_.dim(2));
   std::vector<Tensor> sorted = n_.callAll("sort", std::vector{scores_}, {{"axis", 2}, {"descending", true}});
   if (sorted.size() < 2) return Tensor();
   Tensor order = contiguous(sorted[1]);
