@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "choose/seeds.h"
+#include "choose/size_cases.h"
 #include "choose/sized_choice.h"
 #include "cost/kernel_cost.h"
 #include "cost/parameters.h"
@@ -67,6 +68,11 @@ Choice choose(Graph& graph, UOp sink, const Caps& caps) {
   if (!points.all().empty())
     if (std::optional<Choice> sized = chooseForPoints(graph, sink, points, caps, within)) return std::move(*sized);
   return within(sink, LoopNames(sink));
+}
+
+UOp atLikelySizes(Graph& graph, UOp sink, const Caps& caps) {
+  const SizePoints points(sink);
+  return points.all().empty() ? sink : kernelAt(graph, sink, points, points.all()[0].sizes, caps);
 }
 
 std::vector<PricedSeed> seedsOf(Graph& graph, UOp sink, const Caps& caps) {

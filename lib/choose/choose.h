@@ -24,6 +24,9 @@ struct PricedSeed {
 /// other way; in order of preference. Of free sizes: for the likely ones, those that are legal for all.
 std::vector<PricedSeed> seedsOf(Graph& graph, UOp sink, const Caps& caps);
 
+/// A kernel with opts as if its sizes were the likely ones; the same where they are fixed.
+UOp atLikelySizes(Graph& graph, UOp sink, const Caps& caps);
+
 /// The opts of choose() alone.
 std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps);
 

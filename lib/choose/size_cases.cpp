@@ -35,10 +35,13 @@ const SizedChoice& bestAt(std::span<const SizedChoice> choices, size_t point) {
 
 }  // namespace
 
+UOp kernelAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const int64_t> sizes, const Caps& caps) {
+  return dropUnitRanges(graph, simplifyKernel(graph, points.at(graph, sink, sizes), caps.numerics));
+}
+
 double timeAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const int64_t> sizes, const Caps& caps) {
   FactsCache cache;
-  const UOp sized = simplifyKernel(graph, points.at(graph, sink, sizes), caps.numerics);
-  return timeOf(cache.of(dropUnitRanges(graph, sized)), caps).shared;
+  return timeOf(cache.of(kernelAt(graph, sink, points, sizes, caps)), caps).shared;
 }
 
 std::vector<SizeCase> casesBeside(Graph& graph, const SizePoints& points, std::span<const SizedChoice> choices,

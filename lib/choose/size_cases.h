@@ -18,6 +18,8 @@ struct SizedChoice {
   double regret = 0;          // sum over the points of the weight times the logarithm of the time
 };
 
+/// A kernel with opts, as if its sizes were these.
+UOp kernelAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const int64_t> sizes, const Caps& caps);
 /// What a kernel with opts takes at these sizes, in nanoseconds, shared by all workers.
 double timeAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const int64_t> sizes, const Caps& caps);
 

@@ -7,7 +7,7 @@
 
 namespace svod {
 
-/// Of one call, with every variable at its maximum.
+/// Of one call.
 struct Work {
   double flops = 0, bytes = 0;
 };

@@ -83,12 +83,12 @@ Cell launchesCell(double launches) {
   return launches < 1e15 ? Cell(static_cast<int64_t>(launches)) : Cell(launches, "very many");
 }
 
-/// Of all launches of a run, for the largest variables.
+/// Of all launches of a run.
 Cell totalOf(const Plan& plan, const std::vector<double>& launches, Expr KernelDesc::* estimate) {
   double total = 0;
   for (KernelId i = 0; i < plan.kernels.size(); ++i) {
     const KernelDesc& k = plan.kernels[i];
-    const double one = static_cast<double>((k.*estimate).tryEvaluate(largestValues(k, plan)).value_or(0));
+    const double one = static_cast<double>((k.*estimate).tryEvaluate(usualValues(k, plan)).value_or(0));
     total += launches[i] * one;
   }
   return total < 9e18 ? countCell(static_cast<int64_t>(total)) : Cell(total);
@@ -239,8 +239,9 @@ Section figuresOf(const Subject& subject) {
   FactList facts = {{"kernels", "kernels", plan.kernels.size()},
                     {"steps", "steps", plan.steps.size()},
                     {"flops", "flops in a run", totalOf(plan, launches, &KernelDesc::flops)},
-                    {"arena", "arena", bytesCell(arenaBytes(plan))},
+                    {"arena", "arena", bytesCell(isLaidOutPerRun(plan) ? plan.memory.peakBytes : arenaBytes(plan))},
                     {"weights", "weights", bytesCell(weights)}};
+  if (const std::string sizes = likelyText(plan); !sizes.empty()) facts.push_back({"sizes", "at likely sizes", sizes});
   if (const double total = sumOf(runTimesOf(subject)); total > 0)
     facts.push_back({"time", known.measured ? "measured in a run, over all threads" : "predicted for a run, one thread",
                      timeCell(total)});

@@ -42,16 +42,6 @@ uint64_t bytesIn(const Plan& plan, Place place) {
   return bytes;
 }
 
-/// Which sizes the arena is shown for, where it is another one in every run.
-std::string likelyText(const Plan& plan) {
-  const std::vector<int64_t> values = likelyValues(plan);
-  std::string text;
-  for (VariableId i = 0; i < plan.variables.size(); ++i)
-    if (plan.variables[i].kind == VariableKind::Free)
-      text += (text.empty() ? "" : ", ") + plan.variables[i].name + " = " + std::to_string(values[i]);
-  return text;
-}
-
 FactList summary(const Plan& plan) {
   const MemoryReport& m = plan.memory;
   const bool isPerRun = isLaidOutPerRun(plan);

@@ -46,38 +46,55 @@ Cell exprCell(const Expr& expr, std::span<const std::string> names) {
   return Cell(svod::toText(expr, names));
 }
 
-std::vector<int64_t> largestValues(const KernelDesc& kernel, const Plan& plan) {
-  std::vector<int64_t> largest;
+std::vector<int64_t> usualValues(const Plan& plan) {
+  std::vector<int64_t> values;
+  for (const Variable& v : plan.variables)
+    values.push_back(v.kind == VariableKind::Fixed  ? v.value
+                     : v.kind == VariableKind::Loop ? v.max
+                                                    : v.likely.value_or(v.min));
+  return values;
+}
+
+std::vector<int64_t> usualValues(const KernelDesc& kernel, const Plan& plan) {
+  const std::vector<int64_t> values = usualValues(plan);
+  std::vector<int64_t> own;
   for (const std::string& name : kernel.values) {
-    largest.push_back(1);
-    for (const Variable& v : plan.variables)
-      if (v.name == name) largest.back() = v.kind == VariableKind::Fixed ? v.value : v.max;
+    auto at = std::ranges::find(plan.variables, name, &Variable::name);
+    own.push_back(at == plan.variables.end() ? 1 : values[static_cast<size_t>(at - plan.variables.begin())]);
   }
-  return largest;
+  return own;
+}
+
+std::string likelyText(const Plan& plan) {
+  const std::vector<int64_t> values = usualValues(plan);
+  std::string text;
+  for (VariableId i = 0; i < plan.variables.size(); ++i)
+    if (plan.variables[i].kind == VariableKind::Free)
+      text += (text.empty() ? "" : ", ") + plan.variables[i].name + " = " + std::to_string(values[i]);
+  return text;
 }
 
 Cell estimateCell(const Expr& expr, const KernelDesc& kernel, const Plan& plan) {
-  const std::optional<int64_t> most = expr.tryEvaluate(largestValues(kernel, plan));
-  if (expr.constant() || !most) return exprCell(expr, kernel.values);
-  return Cell(*most, "<=" + countCell(*most).text());
+  const std::optional<int64_t> usual = expr.tryEvaluate(usualValues(kernel, plan));
+  if (expr.constant() || !usual) return exprCell(expr, kernel.values);
+  return Cell(*usual, "~" + countCell(*usual).text());
 }
 
 Cell tilesCell(const KernelDesc& kernel, const Plan& plan) {
   const Expr pieces =
       kernel.grid ? kernel.grid->groups[0] * kernel.grid->groups[1] * kernel.grid->groups[2] : kernel.tiles;
-  const std::optional<int64_t> most = pieces.tryEvaluate(largestValues(kernel, plan));
-  if (pieces.constant() || !most) return exprCell(pieces, kernel.values);
-  return Cell(*most, svod::toText(pieces, kernel.values));
+  const std::optional<int64_t> usual = pieces.tryEvaluate(usualValues(kernel, plan));
+  if (pieces.constant() || !usual) return exprCell(pieces, kernel.values);
+  return Cell(*usual, svod::toText(pieces, kernel.values));
 }
 
 std::vector<double> timesOf(const Plan& plan) {
-  std::vector<int64_t> largest;
-  for (const Variable& v : plan.variables) largest.push_back(v.kind == VariableKind::Fixed ? v.value : v.max);
+  const std::vector<int64_t> values = usualValues(plan);
   std::vector<double> times(plan.steps.size(), 1);
   for (StepId i = 0; i < plan.steps.size(); ++i) {
     const Loop* loop = std::get_if<Loop>(&plan.steps[i].action);
     if (loop == nullptr) continue;
-    const auto trips = static_cast<double>(std::max<int64_t>(loop->trips.tryEvaluate(largest).value_or(1), 0));
+    const auto trips = static_cast<double>(std::max<int64_t>(loop->trips.tryEvaluate(values).value_or(1), 0));
     const size_t end = std::min(times.size(), size_t{i} + 1 + loop->length);
     for (size_t k = size_t{i} + 1; k < end; ++k) times[k] *= trips;
   }

@@ -23,15 +23,19 @@ std::string bufferText(const Plan& plan, BufferId id);
 /// A number where the expression is one, otherwise its text.
 Cell exprCell(const Expr& expr, std::span<const std::string> names);
 
+/// Of the plan's variables: the likely value of one that a caller binds, the greatest of one that a loop counts.
+std::vector<int64_t> usualValues(const Plan& plan);
 /// Of the kernel's variables; 1 where the plan names no such variable.
-std::vector<int64_t> largestValues(const KernelDesc& kernel, const Plan& plan);
+std::vector<int64_t> usualValues(const KernelDesc& kernel, const Plan& plan);
+/// `batch = 1, length = 64`: the likely values of the variables that a caller binds. Empty where there are none.
+std::string likelyText(const Plan& plan);
 
-/// An estimate of a kernel: the number for the largest variables, shown as `<=2.50 M`.
+/// An estimate of a kernel: the number for its usual values, shown as `~2.50 M`.
 Cell estimateCell(const Expr& expr, const KernelDesc& kernel, const Plan& plan);
-/// How many tiles or workgroups a launch has: the number for the largest variables, shown as the expression.
+/// How many tiles or workgroups a launch has: the number for its usual values, shown as the expression.
 Cell tilesCell(const KernelDesc& kernel, const Plan& plan);
 
-/// How often each step runs in a run, at most; without end where that is more than can be counted.
+/// How often each step runs in a run with the usual values.
 std::vector<double> timesOf(const Plan& plan);
 
 /// What a step computes, by the name of its result in the graph, `layer1.0.conv`; of a step without, what it is.

@@ -40,7 +40,7 @@ struct KernelInsight {
   std::string strategy;                                   // that chose its opts; empty: none did, or not known
   std::vector<std::pair<std::string, std::string>> opts;  // each with the reason for it
   std::string scheduled, optimized;                       // its loops by name, before and after opts; may be empty
-  double predictedNs = 0;                                 // on one thread, or of a grid, with the largest variables
+  double predictedNs = 0;                                 // on one thread, or of a grid, with the likely sizes
   std::string_view limit;                                 // what most of that goes to
   double rooflineNs = 0;                                  // the least the machine needs on one thread
   double measuredNs = 0;                                  // time of all threads together

@@ -87,9 +87,9 @@ Scatter rooflineOf(const Subject& subject) {
     const KernelView* view = viewOf(subject, kernel);
     if (view == nullptr) continue;
     const Speed speed(view->insight);
-    const std::vector<int64_t> largest = largestValues(kernel, plan);
-    const auto flops = static_cast<double>(kernel.flops.tryEvaluate(largest).value_or(0));
-    const auto bytes = static_cast<double>(kernel.bytes.tryEvaluate(largest).value_or(0));
+    const std::vector<int64_t> values = usualValues(kernel, plan);
+    const auto flops = static_cast<double>(kernel.flops.tryEvaluate(values).value_or(0));
+    const auto bytes = static_cast<double>(kernel.bytes.tryEvaluate(values).value_or(0));
     if (flops <= 0 || bytes <= 0 || speed.share <= 0) continue;
     const double most = flops / view->insight.rooflineNs;
     const std::string time = timeCell(speed.known()).text();

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/graph.h"
+#include "ir/likely.h"
 
 namespace svod {
 
@@ -19,7 +20,7 @@ std::string identifier(std::string_view label) {
 
 std::string extent(UOp range) {
   UOp end = range.src(0);
-  return end.isConst() ? std::to_string(end.constInt()) : "n" + std::to_string(end.bounds().max);
+  return (end.isConst() ? "" : "n") + std::to_string(likelySize(end));
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ namespace svod {
 namespace {
 
 Work workOf(const KernelDesc& kernel, const Plan& plan) {
-  const std::vector<int64_t> values = largestValues(kernel, plan);
-  auto most = [&](const Expr& expr) { return static_cast<double>(expr.tryEvaluate(values).value_or(0)); };
-  return {most(kernel.flops), most(kernel.bytes)};
+  const std::vector<int64_t> values = usualValues(kernel, plan);
+  const auto usual = [&](const Expr& expr) { return static_cast<double>(expr.tryEvaluate(values).value_or(0)); };
+  return {usual(kernel.flops), usual(kernel.bytes)};
 }
 
 /// Loops that are written out or run in lanes: `, vector 16`. No opt can name them.
@@ -67,7 +67,8 @@ KernelInsight insightOf(const CompiledKernel& kernel, const CompileOptions& opti
                         const Measurements& profile) {
   Caps caps = options.target->caps(options.machine, options.numerics);
   caps.constants = kernel.constants;
-  const Prediction prediction = predict(kernel.optimized, workOf(kernel.desc, build.compilation->plan), caps);
+  const UOp likely = atLikelySizes(*kernel.graph, kernel.optimized, caps);
+  const Prediction prediction = predict(likely, workOf(kernel.desc, build.compilation->plan), caps);
   KernelInsight insight = insightOf(kernel.desc, profile);
   insight.pattern = info(kernel.choice.pattern).name;
   insight.patternWhat = info(kernel.choice.pattern).what;
