@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "frontend/lower/common.h"
+#include "frontend/lower/select.h"
 
 namespace svod {
 
@@ -153,12 +154,18 @@ Results lowerSort(OpCall& call) {
 Results lowerArgsort(OpCall& call) { return sortedAlong(call, call.flag("descending")).positions; }
 
 Results lowerTopk(OpCall& call) {
-  Keyed sorted = sortedAlong(call, call.flag("largest"));
-  if (!sorted.keys) return Tensor();
-  int axis = call.b.axis(sorted.keys, call.integer("axis"));
-  Dim k = call.dim("k"), size = sorted.keys.dim(axis), zero = call.b.dim(0);
+  Tensor x = call.arg(0);
+  int axis = call.b.axis(x, call.integer("axis"));
+  if (axis < 0) return Tensor();
+  Dim k = call.dim("k"), size = x.dim(axis), zero = call.b.dim(0);
   if (!call.b.expectAtMost(k, size, "axis " + std::to_string(axis) + " has the first " + describe(k) + " elements"))
     return Tensor();
+  if (isSelected(x, axis, k)) {
+    Tensor at = selectedPositions(x, axis, k.constant(), call.flag("largest"));
+    return std::vector<Tensor>{elementsAt(x, axis, at), at};
+  }
+  Keyed sorted = sortedAlong(call, call.flag("largest"));
+  if (!sorted.keys) return Tensor();
   return std::vector<Tensor>{narrow(sorted.keys, axis, zero, k), narrow(sorted.positions, axis, zero, k)};
 }
 

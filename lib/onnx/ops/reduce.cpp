@@ -1,4 +1,5 @@
 // Reductions, scans and the largest elements.
+#include "frontend/lower/select.h"
 #include "onnx/ops/common.h"
 #include "onnx/ops/expectations.h"
 
@@ -159,7 +160,7 @@ Results onnxTopK(OnnxNode& n) {
   }
   if (n.b.failed() || !n.require(k.rank() == 1, "k is one number")) return Tensor();
   n.prefer(k[0], x.dim(axis));
-  n.preferShort(x.dim(axis));
+  if (!isSelected(x, axis, k[0])) n.preferShort(x.dim(axis));
   bool isLargest = n.opset < 11 || n.flag("largest");
   return n.callAll("topk", {&x, 1}, {{"k", k[0]}, {"axis", axis}, {"largest", isLargest}});
 }
