@@ -38,8 +38,7 @@ Results lowerFft(OpCall& call) {
   if (s.axis < 0) return Tensor();
   const Dim length = s.x.real.dim(s.axis);
   const std::vector<int> order = orderWithLast(s.x.real.rank(), s.axis);
-  const Circle circle = circleOf(call.b, s.x.real.dtype(), length, length, length);
-  const Complex y = transformed(permuted(s.x, order), circle, length, call.flag("inverse"));
+  const Complex y = transformed(permuted(s.x, order), length, length, call.flag("inverse"));
   return y.real ? narrowed(call, joined(permuted(y, inverseOrder(order)))) : Tensor();
 }
 
@@ -49,8 +48,7 @@ Results lowerRfft(OpCall& call) {
   if (axis < 0) return Tensor();
   const Dim length = x.dim(axis);
   const std::vector<int> order = orderWithLast(x.rank(), axis);
-  const Circle circle = circleOf(call.b, x.dtype(), half(length), length, length);
-  const Complex y = transformed({permute(x, order), {}}, circle, length, false);
+  const Complex y = transformed({permute(x, order), {}}, half(length), length, false);
   return y.real ? narrowed(call, joined(permuted(y, inverseOrder(order)))) : Tensor();
 }
 
@@ -64,8 +62,7 @@ Results lowerIrfft(OpCall& call) {
   Complex x = permuted(s.x, order);
   x = {firstTerms(x.real, half(length)), firstTerms(x.imaginary, half(length))};
   if (!x.real) return Tensor();
-  const Circle circle = circleOf(call.b, x.real.dtype(), length, x.real.dim(-1), length);
-  return narrowed(call, permute(realSignal(x, circle, length), inverseOrder(order)));
+  return narrowed(call, permute(realSignal(x, length), inverseOrder(order)));
 }
 
 Results lowerStft(OpCall& call) {
@@ -84,8 +81,7 @@ Results lowerStft(OpCall& call) {
     return Tensor();
   Tensor framed = unfold(x, x.rank() - 1, {frames});
   if (window) framed = framed * cast(window, framed.dtype());
-  const Circle circle = circleOf(call.b, x.dtype(), half(frames.kernel), frames.kernel, frames.kernel);
-  return narrowed(call, joined(transformed({framed, {}}, circle, frames.kernel, false)));
+  return narrowed(call, joined(transformed({framed, {}}, half(frames.kernel), frames.kernel, false)));
 }
 
 }  // namespace svod

@@ -1,7 +1,5 @@
 // Fourier transforms, of a whole axis and of frames.
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 
 #include "frontend/lower/common.h"
 #include "frontend/lower/fourier.h"
@@ -21,19 +19,6 @@ std::optional<Complex> complexOf(OnnxNode& n, Tensor x) {
     return std::nullopt;
   if (x.dim(-1).is(2)) return complexOf(x);
   return Complex{squeeze(x, -1), {}};
-}
-
-// circleOf, read from one period where that is known.
-Circle circle(OnnxNode& n, DType dtype, Dim results, Dim terms, Dim period) {
-  if (!period.isConst()) return circleOf(n.b, dtype, results, terms, period);
-  const int64_t length = period.constant();
-  std::vector<double> cosines, sines;
-  for (int64_t i = 0; i < length; ++i) {
-    double angle = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length);
-    cosines.push_back(std::cos(angle)), sines.push_back(std::sin(angle));
-  }
-  Tensor at = floormod(unsqueeze(n.b.iota(results), -1) * n.b.iota(terms), length);
-  return {take(constantOf(n, dtype, {length}, cosines), 0, at), take(constantOf(n, dtype, {length}, sines), 0, at)};
 }
 
 Tensor firstTerms(OnnxNode& n, Tensor line, Dim count) {
@@ -106,10 +91,10 @@ Tensor transformedAlong(OnnxNode& n, const Complex& c, int axis, Dim length) {
   Complex terms{line(c.real), line(c.imaginary)};
   Complex y;
   if (isMirrored) {
-    y.real = realSignal(terms, circle(n, terms.real.dtype(), length, terms.real.dim(-1), length), length);
+    y.real = realSignal(terms, length);
   } else {
     const Dim results = isOneSided ? half : length;
-    y = transformed(terms, circle(n, terms.real.dtype(), results, terms.real.dim(-1), length), length, isInverse);
+    y = transformed(terms, results, length, isInverse);
   }
   if (!y.real) return {};
   y = {permute(y.real, back), y.imaginary ? permute(y.imaginary, back) : Tensor()};
@@ -184,8 +169,7 @@ Tensor framesTransformed(OnnxNode& n, const Complex& c, int64_t length, const st
   };
   Dim results = n.b.dim(n.flag("onesided") ? length / 2 + 1 : length);
   const Complex cut{framed(c.real), framed(c.imaginary)};
-  return joined(transformed(cut, circle(n, cut.real.dtype(), results, cut.real.dim(-1), n.b.dim(length)),
-                            n.b.dim(length), false));
+  return joined(transformed(cut, results, n.b.dim(length), false));
 }
 
 }  // namespace
