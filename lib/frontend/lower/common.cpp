@@ -98,7 +98,7 @@ Tensor shifted(Op op, Tensor x, int axis) {
 }
 
 Tensor scan(Op op, Tensor x, int axis) {
-  constexpr int64_t kBlock = 32;
+  constexpr int64_t kBlock = 8;  // what a prefix costs for each element, as every one is folded on its own
   if (!x) return {};
   GraphBuilder& b = *x.builder();
   Dim size = x.dim(axis);
@@ -112,11 +112,10 @@ Tensor scan(Op op, Tensor x, int axis) {
   split.set(axis, blocks);
   split.insert(axis + 1, b.dim(kBlock));
   whole.set(axis, blocks * kBlock);
-  Tensor padded = pad(x, before, after, b.constant(identity(op, x.dtype())));
-  Tensor inner = contiguous(scanDirectly(op, reshape(padded, split), axis + 1));
-  Tensor totals = squeeze(narrow(inner, axis + 1, b.dim(kBlock - 1), b.dim(1)), axis + 1);
-  Tensor carried = unsqueeze(shifted(op, scan(op, totals, axis), axis), axis + 1);
-  return narrow(reshape(elementwise(op, {inner, carried}), whole), axis, b.dim(0), size);
+  Tensor parts = reshape(pad(x, before, after, b.constant(identity(op, x.dtype()))), split);
+  Tensor totals = contiguous(reduce(op, parts, {{axis + 1}}, false));
+  Tensor carried = unsqueeze(contiguous(shifted(op, scan(op, totals, axis), axis)), axis + 1);
+  return narrow(reshape(elementwise(op, {scanDirectly(op, parts, axis + 1), carried}), whole), axis, b.dim(0), size);
 }
 
 // --- Windows
