@@ -1,5 +1,5 @@
-// NonMaxSuppression: of boxes that overlap much, the one with the best score. Boxes are looked at in order of their
-// scores by a loop of the plan, all classes at once.
+// NonMaxSuppression: of boxes that overlap much, the one with the best score. A loop of the plan takes the best box
+// that is left and rules out what overlaps it, in all classes at once, until none is left.
 #include <algorithm>
 
 #include "onnx/ops/common.h"
@@ -8,6 +8,8 @@
 namespace svod {
 
 namespace {
+
+constexpr int64_t kOut = 0, kLeft = 1, kKept = 2;  // what becomes of a box
 
 struct Box {
   Tensor y1, x1, y2, x2, area;  // [batch, classes, boxes], in order of the scores
@@ -26,7 +28,7 @@ class Suppression {
     Tensor x = n_.arg(operand);
     return x && x.rank() > 0 ? reshape(x, Dims()) : x;
   }
-  void suppress(const Box& all, Dim at, Tensor isKept, Tensor keptCount, Tensor limit) const;
+  void suppress(const Box& all, Tensor fate) const;
   Results listed(Tensor isKept, Tensor order) const;
   Dim room() const;
 
@@ -71,18 +73,19 @@ Tensor Suppression::overlap(const Box& a, const Box& b) const {
   return where(gt(common, 0), common / (a.area + b.area - common), 0);
 }
 
-// The box in place `at` is kept unless a better one has ruled it out; then it rules out worse ones.
-void Suppression::suppress(const Box& all, Dim at, Tensor isKept, Tensor keptCount, Tensor limit) const {
-  auto one = [&](Tensor t) { return narrow(t, 2, at, n_.b.dim(1)); };
-  Box mine{one(all.y1), one(all.x1), one(all.y2), one(all.x2), one(all.area)};
-  Tensor threshold = n_.has(3) ? cast(scalar(3), boxes_.dtype()) : cast(n_.b.literal(0.0), boxes_.dtype());
-  Tensor isMineKept = both(one(isKept), lt(keptCount, limit));
-  Tensor place = cast(n_.b.iota(scores_.dim(2)), DType::I64), here = cast(n_.b.value(at), DType::I64);
-  Tensor isRuledOut = both(both(isMineKept, gt(overlap(mine, all), threshold)), gt(place, here));
-  Tensor kept = where(eq(place, here), isMineKept, both(isKept, negated(isRuledOut)));
-  Tensor count = keptCount + cast(isMineKept, DType::I64);
-  n_.b.assign(isKept, kept);
-  n_.b.assign(keptCount, count);
+// The first box that is left is kept, and those that overlap it are ruled out.
+void Suppression::suppress(const Box& all, Tensor fate) const {
+  const Dim boxes = scores_.dim(2);
+  const DType narrow = boxes.max() <= INT32_MAX ? DType::I32 : DType::I64;
+  const Tensor place = cast(n_.b.iota(boxes), narrow), end = cast(n_.b.value(boxes), narrow);
+  const Tensor first = contiguous(reduce(Op::Min, where(eq(fate, kLeft), place, end), {{2}}, true));
+  const Tensor inside = min(first, end - 1);  // where none is left, what follows changes nothing
+  const auto line = [&](int axis) { return along(cast(n_.b.iota(scores_.dim(axis)), DType::I64), 3, axis); };
+  const auto one = [&](Tensor t) { return gather(t, std::vector{line(0), line(1), cast(inside, DType::I64)}); };
+  const Box mine{one(all.y1), one(all.x1), one(all.y2), one(all.x2), one(all.area)};
+  const Tensor threshold = n_.has(3) ? cast(scalar(3), boxes_.dtype()) : cast(n_.b.literal(0.0), boxes_.dtype());
+  const Tensor isRuledOut = both(eq(fate, kLeft), gt(overlap(mine, all), threshold));
+  n_.b.assign(fate, cast(where(eq(place, first), kKept, where(isRuledOut, kOut, fate)), DType::U8));
 }
 
 // As many as can be kept.
@@ -119,13 +122,18 @@ Results Suppression::run() {
   Tensor isGood = n_.has(4) ? gt(sorted[0], cast(scalar(4), scores_.dtype()))
                             : b.full(scores_.dims(), b.constant(Scalar::ofInt(DType::Bool, 1)));
   if (!isGood || !all.area) return Tensor();
-  Tensor isKept = b.temporary(isGood);
-  Dims perClass{scores_.dim(0), scores_.dim(1), b.dim(1)};
-  Tensor keptCount = b.temporary(DType::I64, perClass, b.literal(int64_t{0}));
-  Tensor limit = cast(scalar(2), DType::I64);
-  b.loop("box", scores_.dim(2), [&](Dim at) { suppress(all, at, isKept, keptCount, limit); });
+  const Tensor fate = b.temporary(cast(isGood, DType::U8)),
+               kept = b.temporary(b.constant(Scalar::ofInt(DType::I64, 0)));
+  const Tensor limit = cast(scalar(2), DType::I64);
+  GraphBuilder::LoopOptions options;
+  options.condition = [&] { return both(reduce(Op::Max, eq(fate, kLeft), {}, false), lt(kept, limit)); };
+  const auto body = [&](Dim) {
+    suppress(all, fate);
+    b.assign(kept, kept + 1);
+  };
+  b.loop("box", scores_.dim(2), body, options);
   if (b.failed()) return Tensor();
-  return listed(b.wrap(isKept.node()), order);
+  return listed(eq(b.wrap(fate.node()), kKept), order);
 }
 
 }  // namespace
