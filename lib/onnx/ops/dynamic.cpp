@@ -75,6 +75,12 @@ class DistinctRows {
     mine_ = unsqueeze(rows, 1), other_ = unsqueeze(rows, 0);
   }
   void find(bool isSorted);
+  /// Of rows of one element, by a sort: for many rows, as it compares each with few others.
+  void findBySort(bool isSorted);
+  bool areMany() const {
+    constexpr int64_t kMany = 512;
+    return rows_.dim(1).is(1) && count_.isConst() && count_.constant() > kMany;
+  }
 
   Tensor firstOf, isFirst;  // per row: the first row that equals it; whether it is that row
   Tensor rank;              // per row: its place among the distinct rows
@@ -115,6 +121,25 @@ void DistinctRows::find(bool isSorted) {
   rank = contiguous(sum(cast(both(comesBefore, unsqueeze(isFirst, 0)), DType::I64), 1));
 }
 
+void DistinctRows::findBySort(bool isSorted) {
+  const Tensor line = reshape(rows_, {count_});
+  const std::vector<Tensor> sorted = n_.callAll("sort", {&line, 1}, {{"axis", 0}});
+  if (sorted.size() < 2) return;
+  const Tensor values = contiguous(sorted[0]), places = contiguous(sorted[1]);
+  const Tensor before = gather(values, std::vector{max(at_ - 1, 0)});
+  Tensor differs = ne(values, before);
+  if (isFloat(rows_.dtype())) differs = both(differs, negated(both(isNan(values), isNan(before))));
+  const Tensor isNew = contiguous(either(differs, eq(at_, 0)));
+  // Equal elements keep their order, so that the first of a run is the first of all.
+  const Tensor start = n_.call("cummax", {where(isNew, at_, 0)}, {{"axis", 0}});
+  const Tensor none = zeros(n_, {count_}, DType::I64);
+  const auto unsorted = [&](Tensor x) { return contiguous(scatter(Op::Store, none, {&places, 1}, x)); };
+  firstOf = unsorted(gather(places, std::vector{start}));
+  isFirst = eq(firstOf, at_);
+  const auto counted = [&](Tensor mask) { return n_.call("cumsum", {cast(mask, DType::I64)}, {{"axis", 0}}) - 1; };
+  rank = isSorted ? unsorted(counted(isNew)) : contiguous(gather(counted(isFirst), std::vector{firstOf}));
+}
+
 }  // namespace
 
 // The distinct entries, the first place of each, which of them every entry is, and how often each occurs.
@@ -138,7 +163,10 @@ Results onnxUnique(OnnxNode& n) {
     return Tensor();
   }
   DistinctRows distinct(n, contiguous(rows.dtype() == DType::Bool ? cast(rows, DType::U8) : rows));
-  distinct.find(n.flag("sorted"));
+  if (distinct.areMany())
+    distinct.findBySort(n.flag("sorted"));
+  else
+    distinct.find(n.flag("sorted"));
   if (!distinct.rank) return Tensor();
   Tensor none = zeros(n, {count}, DType::I64), slot = contiguous(where(distinct.isFirst, distinct.rank, -1));
   Tensor firsts = scatter(Op::Store, none, {&slot, 1}, countFrom0(n, count));
