@@ -40,12 +40,13 @@ HostTensor tensorOf(const Numbers& x, bool isReal) {
   return t;
 }
 
-/// The result of `call` on x, complex where its last axis has two elements.
-Numbers resultOf(const std::string& call, const Numbers& x, bool isReal, bool isComplexResult) {
-  Model model =
-      modelOf("var n in [1, 64]\ninput x: f32[" + std::string(isReal ? "n" : "n, 2") + "]\noutput y = " + call);
+/// The result of `call` on x, complex where its last axis has two elements. The length is `size`, a number or n.
+Numbers resultOf(const std::string& call, const Numbers& x, bool isReal, bool isComplexResult,
+                 const std::string& size = "n") {
+  const std::string port = "input x: f32[" + size + (isReal ? "]\n" : ", 2]\n");
+  Model model = modelOf((size == "n" ? "var n in [1, 64]\n" : "") + port + "output y = " + call);
   ModelBindings bindings;
-  bindings.variables["n"] = static_cast<int64_t>(x.size());
+  if (size == "n") bindings.variables["n"] = static_cast<int64_t>(x.size());
   bindings.ports = {tensorOf(x, isReal)};
   auto results = interpret(model, bindings);
   if (!results) FAIL(toText(results.error()));
@@ -56,12 +57,35 @@ Numbers resultOf(const std::string& call, const Numbers& x, bool isReal, bool is
   return all;
 }
 
-void checkNear(const Numbers& have, const Numbers& want) {
+void checkNear(const Numbers& have, const Numbers& want, double scale = 1) {
   REQUIRE(have.size() == want.size());
-  for (size_t i = 0; i < have.size(); ++i) CHECK(std::abs(have[i] - want[i]) < 2e-5);
+  for (size_t i = 0; i < have.size(); ++i) CHECK(std::abs(have[i] - want[i]) < 2e-5 * scale);
 }
 
 }  // namespace
+
+TEST_CASE("transforms of lengths that are numbers: in parts, as matrices and as convolutions") {
+  // Powers, products of small and of large primes, primes on both sides of where a convolution is less work.
+  for (int64_t n : {65, 96, 128, 131, 134, 243, 256, 400, 521, 1009, 1024}) {
+    INFO(n);
+    const std::string size = std::to_string(n);
+    const Numbers x = signalOf(n, false), real = signalOf(n, true);
+    const double scale = std::sqrt(static_cast<double>(n));
+    checkNear(resultOf("fft(x)", x, false, true, size), transformOf(x, -1), scale);
+    Numbers back = transformOf(x, 1);
+    for (auto& value : back) value /= static_cast<double>(n);
+    checkNear(resultOf("fft(x, axis=0, inverse=true)", x, false, true, size), back);
+    Numbers first = transformOf(real, -1);
+    first.resize(static_cast<size_t>(n / 2 + 1));
+    checkNear(resultOf("rfft(x)", real, true, true, size), first, scale);
+    checkNear(resultOf("irfft(x, length=" + size + ")", first, false, false, std::to_string(n / 2 + 1)), real);
+  }
+}
+
+TEST_CASE("a transform of a known length needs no table of its square") {
+  Model model = modelOf("input x: f32[4096]\noutput y = rfft(x)\n");
+  for (UOp n : toposort(model.sink)) CHECK((n.op() != Op::Reduce || n.src(0).maxNumel() <= 64 * 4096));
+}
 
 TEST_CASE("transforms of every length up to 17 are those of the definition") {
   for (int64_t n = 1; n <= 17; ++n) {
