@@ -241,12 +241,11 @@ TEST_CASE("Results of a scan that read the same elements can be sums of one thre
   const Caps caps = capsFor("sm_90a");
   Model model = modelOf("input x: f32[4096, 16384]\noutput y = cumsum(x, axis=1)\n");
   Schedule schedule = scheduled(model);
-  REQUIRE(schedule.kernels.size() == 4);
-  Kernel& first = schedule.kernels[0];
-  const std::vector<PricedSeed> seeds = seedsOf(*first.graph, first.sink, caps);
+  Kernel& last = schedule.kernels.back();
+  const std::vector<PricedSeed> seeds = seedsOf(*last.graph, last.sink, caps);
   const auto own = std::ranges::find(seeds, "own-sums", [](const PricedSeed& seed) { return seed.choice.strategy; });
   REQUIRE(own != seeds.end());
-  CHECK_THAT(toText(optsOf(own->choice)), Catch::Contains("upcast(n2,0)") || Catch::Contains("upcast(n2,32)"));
+  CHECK_THAT(toText(optsOf(own->choice)), Catch::Contains("upcast(n1.i,8)"));
 }
 
 TEST_CASE("Products of few rows have copies of many steps under way, and tiles for most units") {
