@@ -138,7 +138,7 @@ TEST_CASE("a plan with a grid shows its images, its arenas, and how its kernels 
         json::parse(R"({"path":"kernels.bin","arch":"arch_9","registers":40,"sharedBytes":128})"));
   CHECK(kernel["tensorMaps"][0] == json::parse(R"({"arg":0,"offset":0,"dtype":"f32","dims":"4 x n","strides":"16",)"
                                                R"("box":"4 x 2","step":"1 x 1","swizzleBytes":32})"));
-  CHECK(all["kernels"]["kernels"][1]["tiles"] == 8);
+  CHECK(all["kernels"]["kernels"][1]["tiles"] == 2);  // at the least n, as the plan names no likely one
 }
 
 TEST_CASE("kernels show their class, the reasons for their opts, and times") {
