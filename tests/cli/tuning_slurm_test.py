@@ -10,7 +10,7 @@ from slurm import MISSING, Slurm
 from svodc import BIN, ROOT, ToolTest, clean_environment, contents, main
 
 GRAPH = ("svod 1\ninput x: f32[48, 40]\ninput y: f32[40, 56]\noutput z = relu(matmul(x, y))\noutput s = softmax(x)\n"
-         "output c = cumsum(x, axis=1)\n")
+         "output c = cumsum(x[:, :16], axis=1)\n")
 
 
 @unittest.skipIf(MISSING, f"there is no Slurm here: apt-get install munge slurmctld slurmd slurm-client ({', '.join(MISSING)} missing)")
