@@ -51,7 +51,7 @@ def difference(got, want, bound, dtype):
     with numpy.errstate(invalid="ignore"):
         good = (a == b) | ((a != a) & (b != b))
         if bound is not None:
-            good |= ~numpy.isfinite(bound) | (numpy.abs(a - b) <= bound)
+            good |= ~numpy.isfinite(bound) | (numpy.abs(a.astype(numpy.float64) - b.astype(numpy.float64)) <= bound)
     wrong = numpy.argwhere(~good)
     if not len(wrong):
         return ""
