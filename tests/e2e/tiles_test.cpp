@@ -14,8 +14,8 @@ const char* const kGraphs[] = {
     "var n in [0, 100]\ninput x: f32[24, n]\ninput w: f32[24, 40]\noutput y = matmul(permute(x, order=[1, 0]), w)\n",
     "var n in [1, 100]\ninput x: f32[3, n, 24]\ninput w: f32[3, 24, 20]\noutput y = matmul(x, w)\n",
     "var n in [1, 100]\ninput x: f32[n, 24]\noutput y = sum(x, axes=1)\noutput z = reduce_max(x, axes=1)\n",
-    "var n in [1, 100]\ninput x: i8[n, 24]\ninput w: i8[24, 40]\n"
-    "output y = matmul(cast(x, dtype=i32), cast(w, dtype=i32))\n",
+    ("var n in [1, 100]\ninput x: i8[n, 24]\ninput w: i8[24, 40]\n"
+     "output y = matmul(cast(x, dtype=i32), cast(w, dtype=i32))\n"),
 };
 
 }  // namespace
