@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/memory_plan.h"
+
 namespace svod {
 
 std::string_view toText(Place place) {
@@ -47,11 +49,9 @@ Cell exprCell(const Expr& expr, std::span<const std::string> names) {
 }
 
 std::vector<int64_t> usualValues(const Plan& plan) {
-  std::vector<int64_t> values;
-  for (const Variable& v : plan.variables)
-    values.push_back(v.kind == VariableKind::Fixed  ? v.value
-                     : v.kind == VariableKind::Loop ? v.max
-                                                    : v.likely.value_or(v.min));
+  std::vector<int64_t> values = likelyValues(plan);
+  for (VariableId i = 0; i < values.size(); ++i)
+    if (plan.variables[i].kind == VariableKind::Loop) values[i] = plan.variables[i].max;
   return values;
 }
 
