@@ -24,6 +24,11 @@ bool isConcatOfTwo(const proto::NodeProto& node) {
   return isStandard(node, "Concat") && node.input_size() == 2 && node.attribute_size() == 1;
 }
 
+bool isInsertAtEnd(const proto::NodeProto& node) {
+  const bool isLast = node.input_size() == 2 || (node.input_size() == 3 && node.input(2).empty());
+  return isStandard(node, "SequenceInsert") && isLast;
+}
+
 bool isCastTo(const proto::NodeProto& node, DType dtype) {
   if (!isStandard(node, "Cast") || node.input_size() != 1) return false;
   const OnnxDType* to = nullptr;
@@ -41,7 +46,7 @@ struct Append {
 
 std::optional<Append> appendMaking(const proto::GraphProto& body, const std::string& made, DType dtype) {
   const proto::NodeProto* concat = makerOf(body, made);
-  if (concat == nullptr || !isConcatOfTwo(*concat)) return std::nullopt;
+  if (concat == nullptr || (!isConcatOfTwo(*concat) && !isInsertAtEnd(*concat))) return std::nullopt;
   Append append{{}, concat, concat->input(0)};
   for (const proto::NodeProto* cast = makerOf(body, append.state); cast != nullptr && isCastTo(*cast, dtype);
        cast = makerOf(body, append.state)) {
@@ -66,6 +71,11 @@ bool isOnlyAppended(const proto::GraphProto& body, const Append& append, const s
          std::ranges::all_of(append.casts, [&](const proto::NodeProto* cast) { return isFree(cast->output(0)); });
 }
 
+GrownState grownBy(size_t state, const std::string& made, const proto::NodeProto& node) {
+  const bool isList = isInsertAtEnd(node);
+  return {state, made, node.input(1), isList ? 0 : node.attribute(0).i(), isList};
+}
+
 }  // namespace
 
 std::vector<GrownState> grownStates(const proto::GraphProto& body, std::span<const DType> carried) {
@@ -76,7 +86,7 @@ std::vector<GrownState> grownStates(const proto::GraphProto& body, std::span<con
     const std::string& made = body.output(output).name();
     const std::optional<Append> append = appendMaking(body, made, carried[k]);
     if (append && append->state == body.input(input).name() && isOnlyAppended(body, *append, made))
-      all.push_back({k, made, append->concat->input(1), append->concat->attribute(0).i()});
+      all.push_back(grownBy(k, made, *append->concat));
   }
   return all;
 }

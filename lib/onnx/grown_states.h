@@ -10,13 +10,14 @@
 
 namespace svod {
 
-/// A carried value whose next value is Concat(itself, fresh), and which nothing else in the body uses. Casts to the
-/// dtype it has may stand between.
+/// A carried value whose next value is Concat(itself, fresh) or SequenceInsert(itself, fresh), and which nothing else
+/// in the body uses. Casts to the dtype it has may stand between.
 struct GrownState {
-  size_t state = 0;   // among the carried values
-  std::string made;   // the name of the Concat's result, an output of the body
-  std::string fresh;  // the name of what is put behind
-  int64_t axis = 0;   // as written
+  size_t state = 0;     // among the carried values
+  std::string made;     // the name of the Concat's result, an output of the body
+  std::string fresh;    // the name of what is put behind
+  int64_t axis = 0;     // as written
+  bool isList = false;  // a sequence, with a tensor behind its last one in every step
 };
 
 /// The carried values of this kind in a body of inputs (step, condition, carried ..) and outputs (condition, carried

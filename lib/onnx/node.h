@@ -32,6 +32,8 @@ struct Dequantized {
 struct TensorList {
   std::vector<Tensor> elements;
   bool isNothing = false;
+  /// In place of elements: tensors of one shape, as many as its axis 0 has, which may be a variable or a length.
+  Tensor stack = {};
 };
 
 /// An output of a graph attribute that is asked for as another value of it; the node that makes it is left out.

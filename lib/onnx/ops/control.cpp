@@ -30,8 +30,14 @@ Tensor chosen(OnnxNode& n, Tensor condition, Tensor a, Tensor b) {
 Tensor chosenLists(OnnxNode& n, Tensor condition, Tensor a, Tensor b) {
   if (a.node() == b.node()) return a;
   const TensorList *x = n.list(a), *y = n.list(b);
-  bool fits = x != nullptr && y != nullptr && x->isNothing == y->isNothing && x->elements.size() == y->elements.size();
+  bool fits = x != nullptr && y != nullptr && x->isNothing == y->isNothing && bool(x->stack) == bool(y->stack) &&
+              x->elements.size() == y->elements.size();
   TensorList both = fits ? *x : TensorList();
+  if (fits && both.stack) {
+    fits = x->stack.dtype() == y->stack.dtype() && x->stack.rank() == y->stack.rank();
+    if (fits) both.stack = chosen(n, condition, x->stack, y->stack);
+    if (fits) return both.stack ? n.listOf(std::move(both)) : Tensor();
+  }
   for (size_t i = 0; fits && i < both.elements.size(); ++i) {
     Tensor& element = both.elements[i];
     const Tensor other = y->elements[i];
@@ -246,6 +252,7 @@ class StepsInPlan {
   std::vector<Tensor> statesOf(const StepInputs& from) const;
   bool isGrown(size_t state) const { return std::ranges::find(grown_, state, &GrownState::state) != grown_.end(); }
   Tensor grownBy(const GrownState& grown, const Tensor& steps, const StepTotals& totals) const;
+  Tensor grownList(const TensorList& first, const Tensor& steps, const StepTotals& totals) const;
 
   const LoopNode& loop_;
   OnnxNode& n_;
@@ -259,6 +266,7 @@ StepsInPlan::StepsInPlan(const LoopNode& loop) : loop_(loop), n_(loop.n), carrie
   std::vector<DType> dtypes;
   for (const Tensor& state : loop_.state) dtypes.push_back(state.dtype());
   if (const proto::GraphProto* body = n_.graphText("body")) grown_ = grownStates(*body, dtypes);
+  std::erase_if(grown_, [&](const GrownState& g) { return g.isList != isList(n_, loop_.state[g.state]); });
   for (const GrownState& g : grown_) others_.push_back({g.made, g.fresh});
   for (int i = static_cast<int>(carried_); i < n_.resultCount; ++i)
     if (n_.wants(i)) collected_.push_back(i);
@@ -292,6 +300,7 @@ Dims statedFor(const GrownState& grown, const Tensor& state) {
 
 Tensor StepsInPlan::grownBy(const GrownState& grown, const Tensor& steps, const StepTotals& totals) const {
   const Tensor& state = loop_.state[grown.state];
+  if (grown.isList) return grownList(*n_.list(state), steps, totals);
   const int axis = n_.axis(grown.axis, state.rank());
   if (axis < 0 || !n_.require(steps.rank() == state.rank() + 1, "what is put behind has the rank of the value"))
     return {};
@@ -308,7 +317,19 @@ Tensor StepsInPlan::grownBy(const GrownState& grown, const Tensor& steps, const 
   return n_.call("concat", {state, reshape(permute(all, order), dims)}, {{"axis", axis}});
 }
 
+Tensor StepsInPlan::grownList(const TensorList& first, const Tensor& steps, const StepTotals& totals) const {
+  Tensor all = totals.steps ? n_.firstOf(steps, 0, totals.steps) : steps;
+  Tensor before = first.stack;
+  if (!first.elements.empty()) before = n_.call("stack", first.elements, {{"axis", 0}});
+  if (all && before) all = n_.call("concat", {before, all}, {{"axis", 0}});
+  return all ? n_.listOf({{}, false, all}) : Tensor();
+}
+
 Results StepsInPlan::run() {
+  for (size_t k = 0; k < carried_; ++k)
+    if (isList(n_, loop_.state[k]) && !isGrown(k))
+      return n_.unsupported("a sequence that goes from step to step, in a loop whose trip count only a run can tell",
+                            "steps that only put a tensor behind it, or a trip count made from constants and shapes");
   StepLoop steps;
   steps.goesOn = loop_.condition;
   if (loop_.trips && *loop_.trips <= INT32_MAX) steps.count = n_.b.dim(std::max<int64_t>(0, *loop_.trips));
@@ -320,7 +341,7 @@ Results StepsInPlan::run() {
     steps.room.push_back(declared && declared->rank() > 0 ? (*declared)[0] : Dim());
   }
   steps.stated.resize(collected_.size());
-  for (const GrownState& g : grown_) steps.stated.push_back(statedFor(g, loop_.state[g.state]));
+  for (const GrownState& g : grown_) steps.stated.push_back(g.isList ? Dims() : statedFor(g, loop_.state[g.state]));
   std::vector<Tensor> initial;
   for (size_t k = 0; k < carried_; ++k)
     if (!isGrown(k)) initial.push_back(loop_.state[k]);
@@ -355,9 +376,6 @@ Results onnxLoop(OnnxNode& n) {
   if (n.b.failed()) return Tensor();
   const bool hasLists = std::ranges::any_of(loop.state, [&](const Tensor& x) { return isList(n, x); });
   if (hasLists && loop.trips) return LaidOut(loop).run();
-  if (hasLists)
-    return n.unsupported("a sequence that goes from step to step, in a loop whose trip count only a run can tell",
-                         "a trip count made from constants and shapes");
   if (!loop.trips) return StepsInPlan(loop).run();
   if (*loop.trips <= kMostUnrolledSteps) return LaidOut(loop).run();
   // A small trip count may stand for steps of different shapes.
