@@ -108,7 +108,7 @@ class GraphBuilder {
   Tensor fitted(Tensor x, const Dims& dims);
 
   /// Whether a reader could make two sizes equal: then the op fails, demand() is what it lacks, and it starts again.
-  using Unifier = std::function<bool(Dim a, Dim b)>;
+  using Unifier = std::function<bool(Dim a, Dim b, bool isLeftToRuns)>;  // else every run compares them
   void setUnifier(Unifier unifier) { unifier_ = std::move(unifier); }
   /// What the op of the error lacks: left == right, or left >= right, which may be room and what is taken of it.
   struct Demand {

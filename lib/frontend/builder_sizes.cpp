@@ -23,15 +23,15 @@ bool GraphBuilder::agree(Dim a, Dim b) {
   auto [at, isNew] = decided_.try_emplace(unordered(a, b));
   if (isNew) at->second = equalDims(a.node(), b.node());
   if (at->second == Truth::Always) return true;
+  const bool mayBeLeft = at->second == Truth::Unknown || (at->second != Truth::Never && expected_.leavesSizes);
+  const bool isLeftToRuns = mayBeLeft && isOfRun(a) && isOfRun(b);
   // Bounds that nobody gave make sizes differ no more than they make them equal. A length is no variable that the
   // command line could bind.
-  if (unifier_ && !isConditional() && !hasLength(a) && !hasLength(b) && unifier_(a, b)) {
+  if (unifier_ && !isConditional() && !hasLength(a) && !hasLength(b) && unifier_(a, b, isLeftToRuns)) {
     lacking_ = Demand{a, b, true};
     return false;
   }
-  if (at->second == Truth::Never) return false;
-  const bool isLeftToRuns = at->second == Truth::Unknown || expected_.leavesSizes;
-  if (!isLeftToRuns || !isOfRun(a) || !isOfRun(b)) return false;
+  if (!isLeftToRuns) return false;
   expectEqual(a, b, (opName_.empty() ? "" : opName_ + ": ") + "the sizes " + describe(a) + " and " + describe(b));
   return !failed();
 }

@@ -26,10 +26,11 @@ std::vector<UOp> variablesOf(UOp left, UOp right) {
   return all;
 }
 
-/// left >= right under bounds of the variables, tried at their corners.
+/// left >= right, or left == right, under bounds of the variables, tried at their corners.
 class AtLeast {
  public:
-  AtLeast(UOp left, UOp right) : left_(left), right_(right), variables_(variablesOf(left, right)) {
+  AtLeast(UOp left, UOp right, bool isEqual = false)
+      : left_(left), right_(right), isEqual_(isEqual), variables_(variablesOf(left, right)) {
     for (UOp v : variables_) bounds_[nameOf(v)] = v.bounds();
   }
   const std::vector<UOp>& variables() const { return variables_; }
@@ -84,10 +85,11 @@ class AtLeast {
     };
     if (mayWrap(left_, values) || mayWrap(right_, values)) return false;
     const std::optional<Scalar> left = evaluate(left_, leaf), right = evaluate(right_, leaf);
-    return left && right && left->asInt() >= right->asInt();
+    return left && right && (isEqual_ ? left->asInt() == right->asInt() : left->asInt() >= right->asInt());
   }
 
   UOp left_, right_;
+  bool isEqual_;
   std::vector<UOp> variables_;
   std::map<std::string, Interval> bounds_;
 };
@@ -142,6 +144,20 @@ std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
       return found;
     }
   return sharesFor(left, right, isFree);
+}
+
+std::optional<std::pair<std::string, Interval>> mostForEqual(UOp left, UOp right,
+                                                             const std::function<bool(const std::string&)>& isFree) {
+  AtLeast demand(left, right, true);
+  if (demand.holds()) return std::nullopt;
+  for (const std::string& name : freeOf(demand, isFree)) {
+    const Interval b = demand.bounds().at(name);
+    constexpr int64_t kFew = 2;
+    if (b.max - b.min < kFew || !demand.holdsWith(name, b.min) || demand.holdsWith(name, b.max)) continue;
+    const int64_t most = border(demand, name, b.max, b.min);
+    if (most - b.min >= kFew && demand.holdsWith(name, b.min + 1)) return std::pair(name, Interval{b.min, most});
+  }
+  return std::nullopt;
 }
 
 std::optional<std::map<std::string, Interval>> sharesFor(UOp left, UOp right,

@@ -140,7 +140,7 @@ class OnnxImporter : public OnnxContext {
                  const std::string& help);
   void giveShape(const std::string& value, const std::vector<SizeForm>& shape);
   void applyFindings();
-  bool canUnify(Dim a, Dim b) const;
+  bool canUnify(Dim a, Dim b, bool isLeftToRuns) const;
   void equate(const SizeForm& left, const SizeForm& right, const std::string& from);
   Dim sizeOf(const SizeForm& form);
   Dim freeVariable(const std::string& name);

@@ -88,6 +88,8 @@ bool OnnxImporter::prefer(Dim least, Dim most, int64_t farthest) {
   if (builder_.isConditional()) return false;  // runs of the other branch may have all sizes
   // What a length may be bounds no variable: only a run tells how much of its room it takes.
   if (builder_.hasLength(least) || builder_.hasLength(most)) return false;
+  // Where it depends on several sizes, one of them may be small while another one is large: the op checks its run.
+  if (variablesIn(most.node(), least.node()) > 1) return false;
   const SizeDemand demand{most.node(), least.node(), false, nameOf(*body_, *node_)};
   SizeVariables sizes = sizes_;
   SizeFindings findings;

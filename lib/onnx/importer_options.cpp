@@ -172,10 +172,12 @@ void OnnxImporter::readVariables(const proto::GraphProto& graph) {
 
 // --- What earlier attempts of reading the model found out
 
-bool OnnxImporter::canUnify(Dim a, Dim b) const {
+bool OnnxImporter::canUnify(Dim a, Dim b, bool isLeftToRuns) const {
   SizeVariables sizes = sizes_;
   SizeFindings findings;
-  return svod::learn({a.node(), b.node(), true, {}}, sizes, findings);
+  SizeDemand demand{a.node(), b.node(), true, {}};
+  demand.mayBeChecked = isLeftToRuns;
+  return svod::learn(demand, sizes, findings);
 }
 
 bool OnnxImporter::learn(SizeFindings& findings) const {

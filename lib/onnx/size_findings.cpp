@@ -116,14 +116,14 @@ std::function<bool(const std::string&)> nobodyBounds(const SizeVariables& sizes)
 
 // What the choice of operands of Min and Max asks for.
 std::optional<std::map<std::string, Interval>> boundsOf(const std::vector<UOp>& nodes, const Choice& choice,
-                                                        const SizeVariables& sizes) {
+                                                        bool ofOneEach, const SizeVariables& sizes) {
   std::map<std::string, Interval> all;
   for (UOp n : nodes) {
     const auto chosen = static_cast<size_t>(choice.at(n.id()));
     const UOp taken = n.src(chosen), other = n.src(1 - chosen);
     const bool isMin = n.op() == Op::Min;
     auto bounds = boundsFor(isMin ? other : taken, isMin ? taken : other, nobodyBounds(sizes));
-    if (!bounds) return std::nullopt;
+    if (!bounds || (ofOneEach && !bounds->empty() && variablesIn(taken, other) > 1)) return std::nullopt;
     for (const auto& [name, b] : *bounds) {
       auto [at, isNew] = all.try_emplace(name, b);
       if (!isNew) at->second = {std::max(at->second.min, b.min), std::min(at->second.max, b.max)};
@@ -141,18 +141,48 @@ std::vector<UOp> clampsOf(UOp left, UOp right) {
   return all;
 }
 
-bool learnEqual(const SizeDemand& demand, bool mayUnify, SizeVariables& sizes, SizeFindings& findings) {
-  constexpr size_t kMostClamps = 5;
+constexpr size_t kMostClamps = 5;
+
+Choice choiceOf(const std::vector<UOp>& clamps, size_t bits) {
+  Choice choice;
+  for (size_t i = 0; i < clamps.size(); ++i) choice[clamps[i].id()] = static_cast<int>(bits >> i & 1);
+  return choice;
+}
+
+struct EqualRules {
+  bool mayUnify, ofOneEach;  // bounds concern one variable for each Min and Max
+};
+
+// Some operands of Min and Max make both sides the same, whatever the variables are: nothing says that two are equal.
+bool mayHoldAsItIs(const SizeDemand& demand) {
   const std::vector<UOp> clamps = clampsOf(demand.left, demand.right);
-  if (clamps.size() > kMostClamps) return false;
-  for (size_t choices = 0; choices < size_t{1} << clamps.size(); ++choices) {
-    Choice choice;
-    for (size_t i = 0; i < clamps.size(); ++i) choice[clamps[i].id()] = static_cast<int>(choices >> i & 1);
+  for (size_t choices = 0; clamps.size() <= kMostClamps && choices < size_t{1} << clamps.size(); ++choices) {
+    const Choice choice = choiceOf(clamps, choices);
     const std::optional<Polynomial> left = polynomialOf(demand.left, choice),
                                     right = polynomialOf(demand.right, choice);
     const std::optional<Polynomial> zero = left && right ? sum(*left, *right, -1) : std::nullopt;
-    if (!zero || (!mayUnify && !zero->empty())) continue;
-    const auto bounds = boundsOf(clamps, choice, sizes);
+    if (zero && zero->empty()) return true;
+  }
+  return false;
+}
+
+// Up to some size of one variable they are equal, as where a table ends.
+bool learnMost(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& findings) {
+  const auto most = mostForEqual(demand.left, demand.right, nobodyBounds(sizes));
+  if (most) add({*most}, demand.by, sizes, findings);
+  return most.has_value();
+}
+
+bool learnEqual(const SizeDemand& demand, EqualRules rules, SizeVariables& sizes, SizeFindings& findings) {
+  const std::vector<UOp> clamps = clampsOf(demand.left, demand.right);
+  if (clamps.size() > kMostClamps) return false;
+  for (size_t choices = 0; choices < size_t{1} << clamps.size(); ++choices) {
+    const Choice choice = choiceOf(clamps, choices);
+    const std::optional<Polynomial> left = polynomialOf(demand.left, choice),
+                                    right = polynomialOf(demand.right, choice);
+    const std::optional<Polynomial> zero = left && right ? sum(*left, *right, -1) : std::nullopt;
+    if (!zero || (!rules.mayUnify && !zero->empty())) continue;
+    const auto bounds = boundsOf(clamps, choice, rules.ofOneEach, sizes);
     if (!bounds) continue;
     if (!zero->empty()) {
       const std::optional<SizeForm> form = linear(withoutCommonAtoms(*zero));
@@ -168,6 +198,14 @@ bool learnEqual(const SizeDemand& demand, bool mayUnify, SizeVariables& sizes, S
 
 }  // namespace
 
+int variablesIn(UOp left, UOp right) {
+  std::set<uint32_t> all;
+  for (UOp root : {left, right})
+    for (UOp n : toposort(root))
+      if (n.op() == Op::Var) all.insert(n.id());
+  return static_cast<int>(all.size());
+}
+
 std::optional<SizeDemand> roomDemand(const Tensor& value) {
   const int64_t elements = kRoomOfValue / byteSize(value.dtype());
   if (value.node().maxNumel() <= elements) return std::nullopt;
@@ -178,7 +216,13 @@ std::optional<SizeDemand> roomDemand(const Tensor& value) {
 }
 
 bool learn(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& findings) {
-  if (demand.isEqual) return learnEqual(demand, false, sizes, findings) || learnEqual(demand, true, sizes, findings);
+  if (demand.isEqual) {
+    // A product of two sizes that is large enough says nothing of one of them.
+    const bool takesShares = !demand.mayBeChecked, mayUnify = takesShares || !mayHoldAsItIs(demand);
+    return learnEqual(demand, {false, true}, sizes, findings) ||
+           (takesShares && learnEqual(demand, {false, false}, sizes, findings)) ||
+           (mayUnify && learnEqual(demand, {true, false}, sizes, findings)) || learnMost(demand, sizes, findings);
+  }
   const auto isFree = nobodyBounds(sizes);
   if (demand.isRoom) {
     const auto shares = sharesFor(demand.left, demand.right, isFree);

@@ -19,7 +19,11 @@ struct SizeDemand {
   bool isEqual = true;
   std::string by;       // the op and its node
   bool isRoom = false;  // left is what there is, right what is taken: all variables leave some, not one of them all
+  bool mayBeChecked = false;  // every run can check it: bounds of one variable must not depend on another one
 };
+
+/// How many variables stand in the sizes.
+int variablesIn(UOp left, UOp right);
 
 /// A value takes addresses for its greatest sizes, and a process has few: what it must not exceed, with `by` left
 /// empty. Nothing where it does not.

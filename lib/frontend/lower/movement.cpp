@@ -4,6 +4,7 @@
 
 #include "frontend/lower/common.h"
 #include "ir/dim_facts.h"
+#include "ir/polynomial.h"
 
 namespace svod {
 
@@ -15,6 +16,23 @@ bool rankFits(OpCall& call, const Dims& dims) {
   if (dims.rank() <= static_cast<int>(kMaxRank)) return true;
   call.fail(Diag::TooLarge, "a shape with " + std::to_string(dims.rank()) + " dims", "at most 32");
   return false;
+}
+
+// total / known where every quotient by a number in `known` is exact, as [n, h//2, 2] asks of h: n, not a quotient of
+// quotients. Null where that is no size.
+Dim ofExactQuotients(GraphBuilder& b, Dim total, Dim known) {
+  Graph& g = b.graph();
+  const Polynomial product = toPolynomial(g, known.node());
+  if (product.size() != 1) return {};
+  Dim numerator = b.dim(product[0].factor), denominator = b.dim(1);
+  for (UOp atom : product[0].atoms) {
+    const bool isQuotient = atom.op() == Op::Floordiv && atom.src(1).isConst();
+    numerator = numerator * Dim(g, isQuotient ? atom.src(0) : atom);
+    if (isQuotient) denominator = denominator * Dim(g, atom.src(1));
+  }
+  if (denominator.is(1) || numerator.min() < 1) return {};
+  const Dim size = floordiv(total * denominator, numerator);
+  return size * numerator == total * denominator ? size : Dim();
 }
 
 }  // namespace
@@ -47,7 +65,10 @@ Results lowerReshape(OpCall& call) {
                        "give it a number");
     // Sizes that may be 0 cancel where they can; elsewhere they are 1 or more, or there is nothing to divide.
     Dim quotient = floordiv(total, known);
-    if (known.min() <= 0 && quotient * known != total) quotient = floordiv(total, larger(known, call.b.dim(1)));
+    if (quotient * known != total) {
+      if (known.min() <= 0) quotient = floordiv(total, larger(known, call.b.dim(1)));
+      if (const Dim size = ofExactQuotients(call.b, total, known)) quotient = size;  // runs check it
+    }
     dims.set(unknown, quotient);
   }
   return reshape(x, dims);

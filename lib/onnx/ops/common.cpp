@@ -41,12 +41,12 @@ std::pair<Dim, Dim> OnnxWindow::takenOf(const OnnxNode& n, const Tensor& x, size
   return {n.b.dim((kernel[axis] - 1) * dilations[axis] + 1), size + (pads[axis] + pads[kernel.size() + axis])};
 }
 
-bool OnnxWindow::fits(const OnnxNode& n, const Tensor& x, int64_t farthest) const {
+bool OnnxWindow::fits(const OnnxNode& n, const Tensor& x, int64_t farthest, bool mayHang) const {
   if (symbolicPads.rank() > 0) return true;  // as many as it takes
   bool fitsAll = true;
   for (size_t i = 0; i < kernel.size(); ++i) {
     const auto [taken, room] = takenOf(n, x, i);
-    fitsAll &= n.prefer(taken, room, farthest);
+    fitsAll &= n.prefer(mayHang ? taken - (strides[i] - 1) : taken, room, farthest);
   }
   return fitsAll;
 }

@@ -40,7 +40,7 @@ struct OnnxWindow {
   std::pair<Dim, Dim> takenOf(const OnnxNode& n, const Tensor& x, size_t axis) const;
   /// Sizes that nobody bounded leave room for a window, where none must be more than `farthest` for it. Whether those
   /// of x all do.
-  bool fits(const OnnxNode& n, const Tensor& x, int64_t farthest = INT64_MAX) const;
+  bool fits(const OnnxNode& n, const Tensor& x, int64_t farthest = INT64_MAX, bool mayHang = false) const;
 };
 
 /// From strides, dilations, pads and auto_pad, for the axes of x behind the first two. Nothing after an

@@ -27,7 +27,8 @@ std::optional<Pooling> poolingOf(OnnxNode& n) {
   // The number of windows is rounded toward zero: to one where an axis is too short for it by less than a stride. Sizes
   // so small that nobody has them are left out instead: the large values in front of a model are read without a check.
   constexpr int64_t kSmallSize = 8;
-  if (!window->fits(n, n.arg(0), kSmallSize) && !rounds) pooling.attributes.emplace_back("toward_zero", true);
+  // A last window that hangs over the end begins inside: the axis may lack less than a stride for it.
+  if (!window->fits(n, n.arg(0), kSmallSize, rounds) && !rounds) pooling.attributes.emplace_back("toward_zero", true);
   return pooling;
 }
 

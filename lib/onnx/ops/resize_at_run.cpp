@@ -10,8 +10,6 @@ namespace svod {
 
 namespace {
 
-constexpr int64_t kMostTaps = 1 << 12;
-
 /// What resize_taps.h calls ResizeAxis, as f64 scalars of the run.
 struct AxisAtRun {
   int axis = 0;
@@ -94,11 +92,11 @@ Tensor weightOf(const ResizeRule& rule, Tensor distance) {
 }
 
 // How far the elements lie that one of the result is made of: the scale is at least out / in.
-int64_t reachOf(OnnxNode& n, const ResizeRule& rule, const AxisAtRun& a) {
-  if (rule.mode == "nearest") return 0;
-  const auto most = static_cast<double>(n.arg(0).dim(a.axis).max()), least = static_cast<double>(a.out.min());
-  double stretch = rule.antialias && least < most ? std::max(least, 1.0) / most : 1;
-  return static_cast<int64_t>(std::ceil((rule.mode == "linear" ? 1 : 2) / stretch));
+Dim reachOf(OnnxNode& n, const ResizeRule& rule, const AxisAtRun& a) {
+  const Dim in = n.arg(0).dim(a.axis), reach = n.b.dim(rule.mode == "linear" ? 1 : 2);
+  if (!rule.antialias || in.max() <= a.out.min()) return reach;
+  const Dim out = larger(a.out, n.b.dim(1));
+  return larger(floordiv(in * reach + out - 1, out), reach);
 }
 
 // x along one axis. `outside` gathers where nothing may be read.
@@ -111,9 +109,8 @@ Tensor resizedAlong(OnnxNode& n, Tensor x, const AxisAtRun& a, const ResizeAtRun
   }
   auto inside = [&](Tensor position) { return cast(max(min(position, last), 0.0), DType::I64); };
   if (rule.mode == "nearest") return take(x, a.axis, inside(roundedPosition(rule.rounding, at)));
-  int64_t reach = reachOf(n, rule, a);
-  if (reach > kMostTaps) return n.unsupported("a resize to one element of " + std::to_string(reach), "a larger result");
-  Tensor tap = cast(n.b.iota(n.b.dim(2 * reach)), DType::F64) - static_cast<double>(reach - 1);
+  const Dim reach = reachOf(n, rule, a);
+  Tensor tap = cast(n.b.iota(reach * 2), DType::F64) - cast(n.b.value(reach - 1), DType::F64);
   at = unsqueeze(at, 1);
   Tensor position = floor(at) + tap;  // [out, taps]
   Tensor weight = weightOf(rule, (position - at) * (rule.antialias ? min(a.scale, 1.0) : n.b.literal(1.0)));

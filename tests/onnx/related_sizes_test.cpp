@@ -1,0 +1,130 @@
+// What an op needs of several sizes together takes nothing away from one of them: every run checks it.
+#include <catch2/catch.hpp>
+
+#include "onnx_maker.h"
+#include "onnx_run.h"
+
+using namespace svod;
+
+namespace {
+
+Interval boundsOf(const OnnxImport& import, std::string_view name) {
+  for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
+  REQUIRE(import.model);
+  for (UOp v : import.model->variables)
+    if (v.argAs<VarArg>().name == name) return v.bounds();
+  return {0, 0};
+}
+
+bool fails(const OnnxImport& import, const VariableValues& variables) {
+  return !interpret(*import.model, bindingsOf(*import.model, variables));
+}
+
+// x [h, w] as one axis; the first 30 of it times a weight.
+OnnxMaker thirtyOf() {
+  OnnxMaker m;
+  m.input("x", {"h", "w"}).output("y").ints("flat", {1}, {-1}).ints("from", {1}, {0}).ints("to", {1}, {30});
+  m.floats("weight", {30, 1}, std::vector<float>(30, 1));
+  m.node("Reshape", {"x", "flat"}, {"all"}), m.node("Slice", {"all", "from", "to"}, {"some"});
+  m.node("MatMul", {"some", "weight"}, {"y"});
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("a product of sizes that must be large enough leaves each of them small") {
+  const OnnxImport import = thirtyOf().import();
+  CHECK(boundsOf(import, "h").min == 1);
+  CHECK(boundsOf(import, "w").min == 1);
+  CHECK(run(import, {{"h", 1}, {"w", 30}}) == f32({1}, {435}));
+  CHECK(run(import, {{"h", 6}, {"w", 7}}) == f32({1}, {435}));
+  CHECK(fails(import, {{"h", 4}, {"w", 7}}));
+  CHECK(thirtyOf().convert());
+}
+
+TEST_CASE("TopK of a product of sizes leaves each of them small") {
+  OnnxMaker m;
+  m.input("x", {"h", "w"}).output("y").ints("flat", {1}, {-1}).ints("k", {1}, {10});
+  m.node("Reshape", {"x", "flat"}, {"all"}), m.node("TopK", {"all", "k"}, {"y", "i"});
+  const OnnxImport import = m.import();
+  CHECK(boundsOf(import, "h").min == 1);
+  CHECK(run(import, {{"h", 2}, {"w", 5}}).at(0).asFloat() == 9);
+  CHECK(fails(import, {{"h", 3}, {"w", 3}}));
+}
+
+TEST_CASE("the smaller of two sizes is one of them in every run, and nothing bounds them by each other") {
+  OnnxMaker m;
+  m.input("x", {"n"}).input("v", {"m"}).output("y").ints("zero", {1}, {0});
+  m.node("Shape", {"v"}, {"to"}), m.node("Slice", {"x", "zero", "to"}, {"some"});
+  m.node("Add", {"some", "v"}, {"y"});
+  const OnnxImport import = m.import();
+  CHECK(boundsOf(import, "n") == boundsOf(import, "m"));
+  CHECK(run(import, {{"n", 9}, {"m", 4}}) == f32({4}, {0, 2, 4, 6}));
+  CHECK(run(import, {{"n", 4}, {"m", 4}}) == f32({4}, {0, 2, 4, 6}));
+  CHECK(fails(import, {{"n", 3}, {"m", 4}}));
+}
+
+TEST_CASE("a size that is a quotient of what a table has bounds the table's index") {
+  OnnxMaker m;
+  m.input("x", {"m", "m"}).output("y").ints("zero", {1}, {0}).ints("rest", {1}, {-1}).ints("one", {1}, {1});
+  m.floats("table", {9, 9}, std::vector<float>(81, 2));
+  m.node("Shape", {"x"}, {"dims"}), m.node("Slice", {"dims", "zero", "one"}, {"size"});
+  m.node("Slice", {"table", "zero", "size", "zero"}, {"rows"});
+  m.node("Slice", {"rows", "zero", "size", "one"}, {"part"});
+  addAttribute(m.node("Concat", {"size", "rest"}, {"shape"}), "axis", int64_t{0});
+  m.node("Reshape", {"part", "shape"}, {"square"}), m.node("Add", {"x", "square"}, {"y"});
+  const OnnxImport import = m.import();
+  CHECK(boundsOf(import, "m").max == 9);
+  CHECK(import.model->equalSizes.empty());
+  CHECK(run(import, {{"m", 2}}) == f32({2, 2}, {2, 3, 4, 5}));
+}
+
+TEST_CASE("the last window of a pool that rounds up needs the beginning of itself") {
+  for (const auto& [kernel, stride, least] : {std::tuple<int64_t, int64_t, int64_t>{4, 4, 1}, {3, 2, 2}, {5, 2, 4}}) {
+    OnnxMaker m;
+    m.input("x", {"1", "1", "n"}).output("y");
+    proto::NodeProto& pool = m.node("MaxPool", {"x"}, {"y"});
+    addAttribute(pool, "kernel_shape", std::vector<int64_t>{kernel});
+    addAttribute(pool, "strides", std::vector<int64_t>{stride});
+    addAttribute(pool, "ceil_mode", int64_t{1});
+    const OnnxImport import = m.import();
+    CHECK(boundsOf(import, "n").min == least);
+    const HostTensor y = run(import, {{"n", least}});
+    REQUIRE(y.dims == std::vector<int64_t>{1, 1, 1});
+    CHECK(y.at(0).asFloat() == static_cast<double>(least) - 1);
+  }
+}
+
+TEST_CASE("a size of -1 beside quotients is what it is where these are exact") {
+  OnnxMaker m;
+  m.input("x", {"b", "3", "h", "w"}).output("y").ints("two", {1}, {2}).ints("rest", {1}, {-1}).ints("three", {1}, {3});
+  addAttribute(m.node("Shape", {"x"}, {"height"}), "start", int64_t{2});
+  addAttribute(*m.model.mutable_graph()->mutable_node(0), "end", int64_t{3});
+  addAttribute(m.node("Shape", {"x"}, {"width"}), "start", int64_t{3});
+  m.node("Div", {"height", "two"}, {"rows"}), m.node("Div", {"width", "two"}, {"columns"});
+  addAttribute(m.node("Concat", {"rest", "three", "rows", "two", "columns", "two"}, {"shape"}), "axis", int64_t{0});
+  m.node("Reshape", {"x", "shape"}, {"parts"});
+  addAttribute(m.node("Transpose", {"parts"}, {"y"}), "perm", std::vector<int64_t>{0, 1, 3, 5, 2, 4});
+  const OnnxImport import = m.import();
+  CHECK(run(import, {{"b", 1}, {"h", 2}, {"w", 4}}).dims == std::vector<int64_t>{1, 3, 2, 2, 1, 2});
+  CHECK(run(import, {{"b", 5}, {"h", 4}, {"w", 2}}).dims == std::vector<int64_t>{5, 3, 2, 2, 2, 1});
+  CHECK(fails(import, {{"b", 1}, {"h", 3}, {"w", 4}}));
+}
+
+TEST_CASE("a resize to a fixed size averages over as many elements as a free size has for each") {
+  for (const char* mode : {"linear", "cubic"})
+    for (const int64_t n : {1, 3, 4, 9, 40}) {
+      auto resized = [&](const std::string& size) {
+        OnnxMaker m(18);
+        m.input("x", {"1", "1", size}).output("y").ints("sizes", {3}, {1, 1, 4});
+        proto::NodeProto& node = m.node("Resize", {"x", "", "", "sizes"}, {"y"});
+        addAttribute(node, "mode", std::string(mode)), addAttribute(node, "antialias", int64_t{1});
+        return m.import();
+      };
+      INFO(mode << " of " << n);
+      const HostTensor have = run(resized("n"), {{"n", n}}), want = run(resized(std::to_string(n)));
+      REQUIRE(have.dims == want.dims);
+      for (int64_t i = 0; i < want.numel(); ++i)
+        CHECK(have.at(i).asFloat() == Approx(want.at(i).asFloat()).margin(1e-5));
+    }
+}
