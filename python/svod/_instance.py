@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from ctypes import byref, c_uint64, c_void_p
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from ._devices import OWN_STREAM, from_device, is_on_device, options_array
 from ._dlpack import Exported
 from ._errors import SvodError
 from ._mappings import States, Variables, view
-from ._outputs import Outputs, named_outputs
+from ._outputs import Outputs, as_tensor, is_of_torch, named_outputs
 from ._profile import Profile, ProfileRecord
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Lent:
     shape: Any  # of uint64
     rank: int
     is_on_device: bool
+    is_of_torch: bool
     keeps: Any
 
 
@@ -61,11 +63,11 @@ def lent_inputs(plan: Plan, arrays: Sequence[Any], inputs: Mapping[str, Any], st
             raise SvodError(f"input '{name}' is given twice, by position and by name", "usage", "leave one of them out", 2)
         if is_on_device(value):
             there = from_device(value, name, stream)
-            lent[name] = Lent(there.data, there.dtype.encode(), _numbers(there.shape), len(there.shape), True, there)
+            lent[name] = Lent(there.data, there.dtype.encode(), _numbers(there.shape), len(there.shape), True, is_of_torch(value), there)
             continue
         array = from_any(value, port.dtype, name)
         memory = pack(array, port.dtype, name) if port.dtype in PACKED else array
-        lent[name] = Lent(memory.ctypes.data, port.dtype.encode(), _numbers(array.shape), array.ndim, False, memory)
+        lent[name] = Lent(memory.ctypes.data, port.dtype.encode(), _numbers(array.shape), array.ndim, False, is_of_torch(value), memory)
     return lent
 
 
@@ -176,6 +178,7 @@ class Instance:
         for name in out:
             self._check_output(name)
         self._is_given = False
+        torch = self._torch(out.values())
         results = {}
         for index, (name, port) in enumerate(self.plan.outputs.items()):
             shape, size = self._shape(index)
@@ -188,8 +191,14 @@ class Instance:
                 memory = aligned_empty((size,), "u1") if port.dtype in PACKED else aligned_empty(shape, dtype_of(port.dtype))
             error = _abi.Error()
             check(lib.svod_bind_output(self.handle, index, memory.ctypes.data, memory.nbytes, byref(error)), error)
-            results[name] = out.get(name, memory), memory
+            new = memory if torch is None or port.dtype in PACKED else as_tensor(torch, memory, port.dtype)
+            results[name] = out.get(name, new), memory
         return results
+
+    def _torch(self, outputs: Iterable[Any]) -> Any:
+        """The module torch where a tensor of it is among the inputs or these outputs: results are tensors as well."""
+        uses = any(each.is_of_torch for each in self._bound.values()) or any(map(is_of_torch, outputs))
+        return sys.modules["torch"] if uses else None
 
     def _bind_output_on_device(self, index: int, name: str, shape: tuple[int, ...], value: Any) -> Any:
         array, dtype = from_device(value, name, self._stream), self.plan.outputs[name].dtype
@@ -202,9 +211,13 @@ class Instance:
 
     def _outputs(self, results: Mapping[str, Any]) -> Outputs:
         outputs = {}
+        torch = self._torch(value for value, _ in results.values())
         for index, (name, (value, _)) in enumerate(results.items()):
             dtype = self.plan.outputs[name].dtype
-            outputs[name] = unpack(value, dtype, self._shape(index)[0]) if dtype in PACKED else value
+            if dtype in PACKED:
+                value = unpack(value, dtype, self._shape(index)[0])
+                value = value if torch is None else as_tensor(torch, value, dtype)
+            outputs[name] = value
         for name in [n for n in outputs if n.endswith(".length") and n[:-7] in outputs]:  # only the run could tell
             lengths = results[name][1].reshape(-1)
             outputs[name[:-7]] = outputs[name[:-7]][tuple(slice(int(n)) for n in lengths)]

@@ -1,6 +1,7 @@
 """What a run returns, and where a caller says that it is to lie."""
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Dict
 
@@ -16,9 +17,21 @@ _OF_TORCH = {"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8":
              "bool": "bool", "f16": "float16", "f32": "float32", "f64": "float64", **ML}
 
 
+def is_of_torch(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def as_tensor(torch: Any, value: numpy.ndarray, dtype: str) -> Any:
+    """A tensor of torch over the memory of `value`, whose elements are of svod's `dtype`."""
+    kind = getattr(torch, _OF_TORCH.get(dtype, NUMPY[dtype]), None)
+    bits = torch.from_numpy(value.view(f"i{value.dtype.itemsize}"))  # which every torch takes
+    return bits if kind is None else bits.view(kind)
+
+
 class Outputs(Dict[str, Any]):
-    """Outputs by name: numpy arrays, or those that `out` gave. Elements that numpy has no type for are their bits; torch() and ml_dtypes()
-    have the values."""
+    """Outputs by name: those that `out` gave, tensors of torch where it or an input has one, and else numpy arrays. Elements that numpy has no
+    type for are their bits there; torch() and ml_dtypes() have the values."""
 
     def __init__(self, values: Mapping[str, Any], dtypes: Mapping[str, str]) -> None:
         super().__init__(values)
@@ -32,11 +45,8 @@ class Outputs(Dict[str, Any]):
             raise SvodError("torch is not installed", "unsupported", "pip install torch, or use the arrays of numpy", 3) from error
         tensors: dict[str, Any] = {}
         for name, value in self.items():
-            kind = getattr(torch, _OF_TORCH.get(self.dtypes[name], NUMPY[self.dtypes[name]]), None)
-            if isinstance(value, numpy.ndarray) and value.dtype.kind != "V":
-                bits = value.view(f"i{value.dtype.itemsize}")  # which every torch takes
-                value = torch.from_numpy(bits) if kind is None else torch.from_numpy(bits).view(kind)
-            tensors[name] = value
+            is_plain = isinstance(value, numpy.ndarray) and value.dtype.kind != "V"
+            tensors[name] = as_tensor(torch, value, self.dtypes[name]) if is_plain else value
         return tensors
 
     def ml_dtypes(self) -> dict[str, Any]:

@@ -153,7 +153,9 @@ class Arrays(Case):
                 self.assertEqual(y.dtype, kind)
                 self.assertTrue(torch.equal(y.to(torch.float32), torch.tensor([1.0, 0.0, 1.0])))
                 if dtype == "f32":
-                    self.assertEqual(y.data_ptr(), result["y"].ctypes.data)
+                    self.assertEqual(y.data_ptr(), result["y"].data_ptr())
+                    plain = flip(dtype)([1.0, 0.0, 1.0])
+                    self.assertEqual(plain.torch()["y"].data_ptr(), plain["y"].ctypes.data)
         given = torch.empty(3)
         self.assertIs(flip("f32")([1, 2, 3], out=given).torch()["y"], given)
         self.assertEqual(compiled("svod 1\ninput x: f32[]\noutput y = x + 1\n".replace("[]", ""))(1.0).torch()["y"].item(), 2)
@@ -172,8 +174,36 @@ class Arrays(Case):
                 self.assertTrue(torch.equal(y, torch.flip(x, [0])))
                 self.assertTrue(torch.equal(plan.instance()(x=x, out={"y": y})["y"], torch.flip(x, [0])))
                 plain = plan(x)["y"]
-                self.assertTrue(torch.equal(torch.from_numpy(plain.view(numpy.int16)).view(kind) if dtype == "bf16" else torch.from_numpy(plain), y))
+                self.assertEqual(plain.dtype, kind)
+                self.assertTrue(torch.equal(plain, y))
         self.refused("gradient", flip("f32"), torch.ones(3, requires_grad=True))
+        self.check_kinds_of_results(torch)
+
+    def check_kinds_of_results(self, torch):
+        """Tensors in, tensors out: by calls of plans and instances, submitted and enqueued runs, also where an input stays bound."""
+        plan = compiled("svod 1\ninput x: bf16[3]\ninput w: bf16[3]\ninput q: i4[3]\noutput y = x * w\noutput z = q\noutput e = x > w\n", "kinds")
+        run = plan.instance(svod.Pool(1))
+        x, w, q = torch.tensor([1, 2, 3], dtype=torch.bfloat16), numpy.array([0x4000] * 3, numpy.uint16), [-8, 7, 1]
+
+        def check(result, is_tensor=True):
+            self.assertEqual([type(each) for each in result.values()], [torch.Tensor if is_tensor else numpy.ndarray] * 3)
+            kinds = [torch.bfloat16, torch.int8, torch.bool] if is_tensor else [numpy.uint16, numpy.int8, numpy.bool_]
+            self.assertEqual([each.dtype for each in result.values()], kinds)
+            self.assertEqual(result["z"].tolist(), q)
+            self.assertEqual(result["y"].tolist(), [2.0, 4.0, 6.0] if is_tensor else [0x4000, 0x4080, 0x40c0])
+
+        for call in (plan, run):
+            check(call(x, w, q))
+            check(call(w=w))  # x is still there
+            check(call(x=x.view(torch.int16).numpy().view(numpy.uint16), w=w), is_tensor=False)
+            check(call(out={"e": torch.empty(3, dtype=torch.bool)}))
+        run.submit(x=x)
+        check(run.wait())
+        run.enqueue(w=w)
+        run.enqueue()
+        check(run.wait())
+        given = numpy.empty(3, numpy.uint16)
+        self.assertIs(run(x, out={"y": given})["y"], given)
         self.refused("'x' is f32 and gets an array of f64", flip("f32"), torch.ones(3, dtype=torch.float64))
         self.refused("cannot lie in", flip("f32"), torch.ones(3), out={"y": torch.empty(4)})
 
