@@ -1,4 +1,5 @@
-# svod::svodc as a program of the machine that builds, and SVOD_TARGET_TRIPLE, for which it compiles.
+# svod::svodc as a program of the machine that builds, and SVOD_TARGET_TRIPLE, for which it compiles. SVOD_TARGET_CPU is the least
+# processor, where svodc would take that of the machine that builds.
 set(SVOD_HOST_TOOLS "" CACHE PATH "The prefix of an svod for the machine that builds, where the package is for another one")
 if(SVOD_HOST_TOOLS OR NOT TARGET svod::svodc)
   find_program(SVOD_SVODC svodc HINTS ${SVOD_HOST_TOOLS} ${SVOD_HOST_TOOLS}/bin NO_CMAKE_FIND_ROOT_PATH
@@ -27,4 +28,7 @@ if(CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_NAME STREQUAL Linux AND NOT DEFINED SVO
       string(REGEX REPLACE "^.*=" "" SVOD_TARGET_TRIPLE ${svod_row})
     endif()
   endforeach()
+  if(SVOD_TARGET_TRIPLE MATCHES "^x86_64" AND NOT DEFINED SVOD_TARGET_CPU)
+    set(SVOD_TARGET_CPU x86-64)
+  endif()
 endif()

@@ -232,6 +232,11 @@ Result<CpuTarget> makeCpuTarget(std::string_view triple, std::string_view cpu) {
               nearestCpus(arch, cpu));
 }
 
+std::string_view usualCpu(std::string_view triple) {
+  const Result<Arch> arch = archOfTriple(triple.empty() ? hostTriple() : triple), host = archOfTriple(hostTriple());
+  return arch && host && *arch != *host ? "" : "native";
+}
+
 std::string toText(const CpuTarget& cpu) {
   const auto line = [](std::string_view name, const std::string& value) {
     return std::string(name) + ": " + value + "\n";

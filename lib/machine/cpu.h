@@ -66,6 +66,9 @@ Result<Arch> archOfTriple(std::string_view triple);
 /// baseline. Errors: Unsupported for an unknown triple or CPU.
 Result<CpuTarget> makeCpuTarget(std::string_view triple, std::string_view cpu);
 
+/// What an unnamed CPU for `triple` is: "native" for the architecture of this machine, and else nothing, the baseline.
+std::string_view usualCpu(std::string_view triple);
+
 /// Several lines of `name: value` for people.
 std::string toText(const CpuTarget& cpu);
 

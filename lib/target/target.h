@@ -136,7 +136,7 @@ struct Target {
   /// each kernel, in their order.
   Result<std::vector<JoinedFile>> (*join)(const JoinJob& job);
 
-  std::string_view usualProcessor = {};  // that `machine` takes for an empty name, where plans depend on it
+  std::string_view usualProcessor = {};  // native where `machine` takes usualCpu() for an empty name
   /// The flag that names processors, and the names in its value, in the order of the machines of a plan. Null: --cpu.
   std::string_view machineFlag = "cpu";
   Result<std::vector<std::string>> (*machineNames)(std::string_view value) = nullptr;

@@ -237,6 +237,15 @@ output y = x * sin(cast(iota(size=300000), dtype=f32))
         self.assertEqual(plan["target"]["triple"], "aarch64-unknown-linux-gnu")
         self.fails(3, "compile", self.graph(), "-o", self.folder / "q", "--cpu", "z80", says="z80")
 
+    def test_other_machines_have_a_processor_by_default(self):
+        for triple, cpu in (("aarch64-unknown-linux-gnu", "generic"), ("riscv64-unknown-linux-gnu", "rv64gc"), ("x86_64-unknown-linux-gnu", "native")):
+            with self.subTest(triple=triple):
+                said = self.svodc("compile", self.graph(), "-o", self.folder / "p", "--triple", triple).stdout
+                self.assertIn(f"(native: this machine) on {triple}" if cpu == "native" else f"for {cpu} (any of the architecture; --cpu names one) on {triple}", said)
+                self.svodc("compile", self.graph(), "-o", self.folder / "q", "--triple", triple, "--reproducible", code=2 if cpu == "native" else 0)
+        self.assertIn("generic", self.svodc("targets", "--triple", "aarch64-unknown-linux-gnu").stdout)
+        self.fails(3, "compile", self.graph(), "-o", self.folder / "q", "--triple", "aarch64-unknown-linux-gnu", "--cpu", "native", says="name the CPU")
+
     def test_dot_products_stand_in_the_innermost_loop(self):
         graph = self.graph("svod 1\ninput a: bf16[64, 256]\ninput b: bf16[256, 96]\noutput c = matmul(a, b)\n")
         for triple, cpu, instruction in (("x86_64", "sapphirerapids", "vdpbf16ps"), ("aarch64", "neoverse-v1", "bfdot")):

@@ -41,6 +41,16 @@ TEST_CASE("every CPU row is a consistent record") {
   }
 }
 
+TEST_CASE("a processor without a name is this machine, or the least of another architecture") {
+  for (const Arch arch : architectures()) {
+    const std::string_view triple = tripleOf(arch);
+    const bool isOwn = archOfTriple(hostTriple()).value() == arch;
+    CHECK(usualCpu(triple) == (isOwn ? "native" : ""));
+    if (!isOwn) CHECK(makeCpuTarget(triple, usualCpu(triple)).value().name == cpuNames(arch).front());
+  }
+  CHECK(usualCpu("") == "native");
+}
+
 TEST_CASE("a row has the features of the rows it builds on") {
   const CpuTarget cpu = makeCpuTarget(kX86, "icelake-server").value();
   for (const char* name : {"sse4.1", "avx2", "fma", "avx512vnni", "avx512vbmi2"}) CHECK(cpu.has(name));

@@ -83,6 +83,8 @@ std::string processorsText(const Plan& plan, const Flags& flags) {
   for (size_t i = 0; i < processors.size(); ++i) {
     text += (i == 0 ? "for " : ", ") + processors[i].cpu;
     if (i < native.size() && native[i]) text += " (native: this machine)";
+    if (flags.cpu.empty() && flags.target == "cpu" && !isNative(flags))
+      text += " (any of the architecture; --cpu names one)";
   }
   return text + " on " + plan.target.triple;
 }

@@ -44,10 +44,16 @@ Status checkOneProcessor(const Flags& flags, const std::string& what, const std:
 
 Result<CpuTarget> cpuTarget(const Flags& flags) {
   SVOD_TRY(const std::vector<std::string> names, cpuNamesOf(flags));
-  return makeCpuTarget(flags.triple, names[0].empty() ? "native" : names[0]);
+  return makeCpuTarget(flags.triple, names[0].empty() ? usualCpu(flags.triple) : names[0]);
 }
 
 namespace {
+
+/// Whether `cpu`, or what `target` takes for an empty one, is the processor of this machine.
+bool meansNative(const Target& target, std::string_view triple, std::string_view cpu) {
+  if (!cpu.empty()) return cpu == "native";
+  return target.usualProcessor == "native" && usualCpu(triple) == "native";
+}
 
 /// native has the name of a row of the table, which may be among the others.
 Status checkNew(const Machine& machine, const std::string& given, const CompileOptions& options, bool isFirst) {
@@ -65,7 +71,7 @@ std::vector<bool> areNative(const Flags& flags) {
   const Result<const Target*> target = targetByName(flags.target);
   if (!names || !target) return {};
   std::vector<bool> are;
-  for (const std::string& name : *names) are.push_back((name.empty() ? (*target)->usualProcessor : name) == "native");
+  for (const std::string& name : *names) are.push_back(meansNative(**target, flags.triple, name));
   return are;
 }
 
@@ -83,7 +89,7 @@ Status checkReproducible(const Flags& flags) {
     const DeviceText device = deviceText(text);
     const Result<const Target*> target = targetByName(device.target.empty() ? flags.target : device.target);
     const bool isOwn = device.target.empty() || (device.target == flags.target && device.cpu.empty());
-    if (target && !isOwn && (device.cpu.empty() ? (*target)->usualProcessor : device.cpu) == "native")
+    if (target && !isOwn && meansNative(**target, flags.triple, device.cpu))
       return fail(Diag::Usage, "--reproducible, and --device '" + text + "' would be for the processor of this machine",
                   "name it: --device " + device.name + "=" + device.target + ":x86-64-v3");
   }

@@ -56,8 +56,8 @@ Result<int> runTargets(const Request& request, Console& console) {
     document.sections.push_back({"", "Processors for --cpu", {cpuTable()}});
   }
   for (const std::string& name : names) {
-    const std::string shown = name.empty() ? "native" : name;
-    SVOD_TRY(const CpuTarget cpu, makeCpuTarget(flags.triple, shown));
+    SVOD_TRY(const CpuTarget cpu, makeCpuTarget(flags.triple, name.empty() ? usualCpu(flags.triple) : name));
+    const std::string shown = !name.empty() ? name : usualCpu(flags.triple).empty() ? cpu.name : "native";
     document.sections.push_back({names.size() == 1 ? "cpu" : shown, shown, {cpuFacts(cpu)}});
   }
   SVOD_CHECK(printDocument(document, request, console));

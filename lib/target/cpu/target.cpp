@@ -14,7 +14,7 @@ constexpr std::string_view kNative = "native";
 const CpuTarget& cpuOf(const Machine& machine) { return std::get<CpuTarget>(machine); }
 
 Result<Machine> machine(std::string_view triple, std::string_view processor) {
-  SVOD_TRY(CpuTarget found, makeCpuTarget(triple, processor.empty() ? kNative : processor));
+  SVOD_TRY(CpuTarget found, makeCpuTarget(triple, processor.empty() ? usualCpu(triple) : processor));
   return Machine(std::move(found));
 }
 
