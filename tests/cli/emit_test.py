@@ -121,6 +121,27 @@ class Emit(ToolTest):
         self.assertEqual((list(y), list(z)), ([2 * i + 1 for i in range(37)], [37 * 18]))
         self.fails(3, "compile", self.graph(GRAPH), "--triple", "wasm32-unknown-unknown", "--cpu", "generic", "--emit", f"shared-lib={self.folder}/w.so", says="static-lib")
 
+    def test_a_header_for_each_library(self):
+        """In one command, each behind its library; and the command that a message names works."""
+        graph = self.graph(GRAPH)
+        files = {name: self.folder / name for name in ("m.c", "m.a", "m.so")}
+        libraries = [f"--emit={kind}={files[name]}" for kind, name in (("c", "m.c"), ("static-lib", "m.a"), ("shared-lib", "m.so"))]
+        said = self.fails(2, "compile", graph, *libraries, f"--emit=header={self.folder}/m.h", says="in C and as machine code").stderr
+        words = re.search(r"behind it: (.*)", said)[1].split()
+        self.assertEqual(words.count("--emit"), 5)
+        self.svodc("compile", graph, *words)
+        program = self.folder / "program.c"
+        program.write_text("#include HEADER\nstatic _Alignas(64) char arena[GRAPH_ARENA_BYTES];\nint main(void) {\n  float x[37] = {1, 2}, y[37], z[1];\n"
+                           "  return graph_run(x, y, z, arena, 0) == 0 && y[1] == 5 && z[0] == 3 ? 0 : 1;\n}\n")
+        for name, header in (("m.c", "m.c.h"), ("m.a", "m.a.h"), ("m.so", "m.a.h")):
+            self.build("cc", "-std=c11", f'-DHEADER="{self.folder / header}"', program, files[name], "-lm", f"-Wl,-rpath={self.folder}", "-o", self.folder / "program")
+            self.build(self.folder / "program")
+        self.assertNotEqual((self.folder / "m.c.h").read_bytes(), (self.folder / "m.a.h").read_bytes())
+        for order in ([f"--emit=header={self.folder}/n.h", *libraries], [*libraries, f"--emit=header={self.folder}/n.h", f"--emit=header={self.folder}/o.h"]):
+            self.fails(2, "compile", graph, *order, says="--emit header=")
+        self.fails(2, "compile", graph, f"--emit=functions={self.folder}/f.c", says="--target c --cc none")
+        self.svodc("compile", graph, "-o", self.folder / "p", f"--emit=functions={self.folder}/f.c", "--target", "c", "--cc", "none")
+
     @unittest.skipUnless(shutil.which("cmake") and shutil.which("ninja"), "needs cmake and ninja")
     def test_cmake_fragments(self):
         place = self.folder / "a folder"

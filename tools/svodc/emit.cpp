@@ -153,26 +153,49 @@ bool goTogether(std::string_view a, std::string_view b) {
   return a == b || (isHost(a) && isHost(b));
 }
 
-/// A header is of the one library that is written with it, whatever the target of that is.
+bool isLibrary(const Emission& e) { return e.kind->isFunction && !e.kind->target.empty(); }
+
+/// The words that work where one header stands beside libraries in C and of machine code.
+std::string headerForEach(std::span<const Emission> emissions) {
+  std::string words;
+  std::set<std::string> seen;
+  for (const Emission& e : emissions)
+    if (isLibrary(e)) {
+      words += " --emit " + std::string(e.kind->name) + "=" + e.path;
+      if (seen.insert(e.target).second) words += " --emit header=" + e.path + ".h";
+    }
+  return "give each of them its own, behind it:" + words;
+}
+
+/// A header is of the one library that is written with it, whatever the target of that is. Where one is in C and
+/// another machine code, each with names and an arena of its own, it is of the one before it.
+Status setHeaderTargets(std::vector<Emission>& emissions, const std::string& target) {
+  std::set<std::string> libraries, headers;
+  for (const Emission& e : emissions)
+    if (isLibrary(e)) libraries.insert(e.target);
+  const bool areTwo = libraries.size() > 1;
+  std::string nearest = libraries.empty() ? target : areTwo ? "" : *libraries.begin();
+  for (Emission& e : emissions) {
+    if (areTwo && isLibrary(e)) nearest = e.target;
+    if (e.kind->name == "header") headers.insert(e.target = nearest);
+    if (e.kind->name == "cmake") e.target = nearest.empty() ? target : nearest;
+  }
+  if (!areTwo || headers.empty() || headers == libraries) return {};
+  return fail(Diag::Usage, "--emit header is of one library, and there are two, in C and as machine code",
+              headerForEach(emissions));
+}
+
 Status setTargets(std::vector<Emission>& emissions, const std::string& target) {
-  std::string library;
   for (Emission& e : emissions) {
     e.target = e.kind->target.empty() ? target : std::string(e.kind->target);
     const bool isBound = e.kind->name == "functions";  // to the plan or pack beside it
     if (!goTogether(e.target, target) || (isBound && e.target != target))
       return fail(Diag::Usage,
                   "--emit " + std::string(e.kind->name) + " is for --target " + e.target + ", not " + target,
-                  "a plan is for one target: compile once more for the other one");
-    if (!e.kind->isFunction || e.kind->target.empty()) continue;
-    const bool isOther = !library.empty() && library != e.target;
-    if (isOther && std::ranges::any_of(emissions, [](const Emission& h) { return h.kind->name == "header"; }))
-      return fail(Diag::Usage, "--emit header is of one library, and there are two, in C and as machine code",
-                  "compile once for each of them, each with its header");
-    library = e.target;
+                  isBound ? "they belong to a plan of that target: add --target c --cc none"
+                          : "a plan is for one target: compile once more for the other one");
   }
-  for (Emission& e : emissions)
-    if (e.kind->name == "header" || e.kind->name == "cmake") e.target = library.empty() ? target : library;
-  return {};
+  return setHeaderTargets(emissions, target);
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ Status checkForCmake(std::span<const Emission> emissions) {
   if (libraries == 1 || (libraries == 0 && isLoaded)) return {};
   return fail(Diag::Usage,
               "--emit cmake is for one library, and there " + std::string(libraries == 0 ? "is none" : "are two"),
-              "add one of --emit static-lib, --emit shared-lib and, with --target c, --emit c; or a plan or pack");
+              libraries == 0 ? "add one of --emit static-lib, --emit shared-lib and --emit c; or a plan or pack"
+                             : "leave the others out, and compile once more for each of them");
 }
 
 std::string cmakeText(const std::string& target, std::string_view path, std::span<const Emission> emissions) {
