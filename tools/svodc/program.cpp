@@ -59,6 +59,7 @@ constexpr const char* kSmaller = "use smaller shapes, or fewer jobs (-j), or rai
 
 pid_t ownProcess = 0;
 InterruptGuard* ownInterrupts = nullptr;
+const char* ownTempDirectory = "";
 
 /// The code generator or the linker cannot go on, and has no way to say so but to end the process. Who forked another
 /// one asks how that ended.
@@ -68,7 +69,13 @@ void endOfLlvm(const char* reason) {
   const auto isFull = [&](int error) { return words.find(std::strerror(error)) != words.npos; };
   const bool isIo = std::ranges::any_of(std::array{ENOSPC, EDQUOT, EFBIG, EIO}, isFull);
   const DiagInfo& row = info(isIo ? Diag::Io : Diag::CompileFailed);
-  std::fprintf(stderr, "error: the code generator failed: %s [%s]\n", reason, std::string(row.code).c_str());
+  if (isIo)
+    std::fprintf(stderr,
+                 "error: cannot write the files of the linker in '%s': %s [io]\n"
+                 "  help: free some space there, or have TMPDIR name a folder of another disk\n",
+                 ownTempDirectory, reason);
+  else
+    std::fprintf(stderr, "error: the code generator failed: %s [%s]\n", reason, std::string(row.code).c_str());
   std::fflush(nullptr);
   ownInterrupts->clearAway();
   std::_Exit(row.exitCode);
@@ -90,6 +97,7 @@ int runProgram(const std::vector<std::string>& words, const Environment& environ
   request->interrupts = &interrupts;
   const MemoryEnd memory(console, interrupts, kSmaller);
   ownProcess = ::getpid(), ownInterrupts = &interrupts;
+  ownTempDirectory = request->environment.tempDirectory.c_str();
   handleLlvmErrors(MemoryEnd::reached, endOfLlvm);
   request->instrument = instrument;
   try {
