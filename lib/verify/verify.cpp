@@ -78,8 +78,8 @@ class Trial {
     for (size_t i = 0; i < expected.size(); ++i)
       if (tolerance.certainties[i] != Certainty::Free) rounded[i] = expected[i];
     if (compareAll(rounded, sensitive)) return {};
-    if (tolerance.numerics != Numerics::Fast) return compared;
-    // What rules of `fast` make of it may be further away, but within computed bounds.
+    if (tolerance.numerics == Numerics::Strict) return compared;
+    // Products in another order and decisions by rounded values may be further away, but within computed bounds.
     SVOD_TRY(const BoundedResult bounded, interpretWithBounds(model_, bindings_, tolerance.numerics));
     return compareAll(expected, sensitive, &bounded.bounds);
   }

@@ -1,4 +1,4 @@
-// What --verify takes for a fault in fast numerics, and what it does not.
+// What --verify takes for a fault in fast and contract numerics, and what it does not.
 #include <catch2/catch.hpp>
 
 #include "common/model_text.h"
@@ -12,9 +12,9 @@ using namespace svod;
 
 namespace {
 
-Result<std::vector<SizeChoice>> verified(Model& model, bool spoils) {
+Result<std::vector<SizeChoice>> verified(Model& model, bool spoils, Numerics numerics = Numerics::Fast) {
   CompileOptions options = compileOptions({});
-  options.numerics = Numerics::Fast;
+  options.numerics = numerics;
   options.passes.instrument = [=](const Pass& pass, UOp root, PassContext& cx) -> Result<UOp> {
     return spoils && pass.name == "symbolic-late" ? withFault(pass, root, cx) : root;
   };
@@ -33,9 +33,9 @@ RandomOptions optionsOf(uint64_t seed) {
   return drawn;
 }
 
-std::string falseAlarm(uint64_t seed) {
+std::string falseAlarm(uint64_t seed, Numerics numerics) {
   Model model = randomModel(seed, optionsOf(seed));
-  const auto choices = verified(model, false);
+  const auto choices = verified(model, false, numerics);
   return choices || choices.error()->diag == Diag::Unsupported ? "" : toText(choices.error());
 }
 
@@ -59,7 +59,12 @@ std::string convolution(const std::string& data) {
 }  // namespace
 
 TEST_CASE("right plans in fast numerics are no fault", "[random]") {
-  forSeeds(400, {1317, 1427, 1582, 1591, 1674, 1764, 2190, 2207, 2277, 2406}, falseAlarm);
+  forSeeds(400, {1317, 1427, 1582, 1591, 1674, 1764, 2190, 2207, 2277, 2406},
+           [](uint64_t seed) { return falseAlarm(seed, Numerics::Fast); });
+}
+
+TEST_CASE("right plans in contract numerics are no fault", "[random]") {
+  forSeeds(200, {1036, 1427}, [](uint64_t seed) { return falseAlarm(seed, Numerics::Contract); });
 }
 
 TEST_CASE("what rules of fast numerics change stays within the bounds") {
@@ -77,14 +82,15 @@ TEST_CASE("elements that fast numerics leave open are counted") {
     CHECK(openElements(std::string("input x: f32[640]\noutput y = ") + y + "\n") > 0);
 }
 
-TEST_CASE("an error of 1 in fast numerics is a fault", "[random]") {
+TEST_CASE("an error of 1 in fast and contract numerics is a fault", "[random]") {
+  const auto numerics = GENERATE(Numerics::Fast, Numerics::Contract);
   int found = 0, planted = 0;
   for (uint64_t seed = 3; seed < 300; seed += 3) {
     if (!isInShard(seed)) continue;
     RandomOptions drawn = optionsOf(seed);
     drawn.contract = true;
     Model model = randomModel(seed, drawn);
-    const auto choices = verified(model, true);
+    const auto choices = verified(model, true, numerics);
     ++planted;
     found += choices ? 0 : 1;
   }
@@ -94,6 +100,6 @@ TEST_CASE("an error of 1 in fast numerics is a fault", "[random]") {
         std::string("input x: f32[64]\noutput y = where(isnan(log(x)), 5, x)\n"), convolution("x")}) {
     Model model = modelOf(text);
     INFO(text);
-    CHECK_FALSE(verified(model, true));
+    CHECK_FALSE(verified(model, true, numerics));
   }
 }

@@ -145,15 +145,15 @@ void noteSizes(const std::vector<SizeChoice>& choices, Console& console) {
 }
 
 /// Says how much a right plan could differ in.
-void noteOpen(const std::vector<SizeChoice>& choices, Console& console) {
+void noteOpen(const std::vector<SizeChoice>& choices, const std::string& numerics, Console& console) {
   int64_t open = 0;
   for (const SizeChoice& c : choices) open += c.open;
   if (open == 0) return;
   console.note(Error(Diag::Mismatch,
                      "--verify: " + plural(static_cast<size_t>(open), "element") +
-                         " of the results, not what the interpreter says, can be anything in fast numerics: a NaN, an "
-                         "infinity, or a choice between values that are too near",
-                     "verify with --numerics contract as well"));
+                         " of the results, not what the interpreter says, can be anything in " + numerics +
+                         " numerics: a NaN, an infinity, or a choice between values that are too near",
+                     "verify with --numerics " + std::string(numerics == "fast" ? "contract" : "strict") + " as well"));
 }
 
 /// Says whose code ran, where a plan has code that this machine cannot run.
@@ -172,7 +172,7 @@ Status verified(BuildResult& build, const Request& request, Console& console) {
   auto choices = verifyPlan(build.model, *build.compilation, build.options.numerics, functions, &run);
   if (choices) {
     noteSizes(*choices, console);
-    noteOpen(*choices, console);
+    noteOpen(*choices, build.compilation->plan.target.numerics, console);
     noteProcessors(build.compilation->plan, console);
     return {};
   }
