@@ -11,8 +11,10 @@ constexpr const char* kLanesMacro =
     "#if defined(__clang__)\n"
     "#pragma clang diagnostic ignored \"-Wpass-failed\"\n"
     "#define SVOD_LANES _Pragma(\"clang loop vectorize(assume_safety) interleave(disable)\")\n"
-    // Loops over lanes that GCC unrolls before it makes vectors of them end as scalars.
-    "#elif defined(__GNUC__)\n#define SVOD_LANES _Pragma(\"GCC ivdep\") _Pragma(\"GCC unroll 1\")\n"
+    // Loops over lanes that GCC unrolls before it makes vectors of them end as scalars. It takes vectors that begin
+    // with a value, and are written lane by lane, for ones that may have none.
+    "#elif defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#define SVOD_LANES "
+    "_Pragma(\"GCC ivdep\") _Pragma(\"GCC unroll 1\")\n"
     "#else\n#define SVOD_LANES\n#endif\n\n";
 
 // The types of values with several lanes that are used (lanesType). GCC keeps vectors in registers and arrays in

@@ -12,7 +12,9 @@ std::set<uint32_t> neededIn(const LinearKernel& kernel) {
   for (UOp n : kernel.ops | std::views::reverse) {
     if (n.dtype() == DType::Void || n.op() == Op::Range) needed.insert(n.id());
     if (!needed.contains(n.id()) || n == kernel.threadRange) continue;
-    for (UOp s : n.src()) needed.insert(s.id());
+    // What an order names besides effects and loops, which are needed anyway, is a value that nobody may read.
+    const size_t used = n.op() == Op::After ? 1 : n.srcCount();
+    for (size_t i = 0; i < used; ++i) needed.insert(n.src(i).id());
   }
   return needed;
 }
