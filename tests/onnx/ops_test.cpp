@@ -88,6 +88,15 @@ TEST_CASE("fmod of large quotients") {
   CHECK(run(m.import()) == f32({3}, {1, -1.5, 5}));
 }
 
+TEST_CASE("ScatterElements keeps the greatest or least element in files of opset 16 as well") {
+  for (const auto& [reduction, opset] : {std::pair<std::string, int>{"max", 16}, {"min", 16}, {"max", 18}}) {
+    OnnxMaker m(opset);
+    m.input("x", {"3"}).ints("at", {3}, {2, 0, 2}).floats("updates", {3}, {1, -4, 7}).output("y");
+    addAttribute(m.node("ScatterElements", {"x", "at", "updates"}, {"y"}), "reduction", reduction);
+    CHECK(run(m.import()) == (reduction == "max" ? f32({3}, {0, 1, 7}) : f32({3}, {-4, 1, 1})));
+  }
+}
+
 TEST_CASE("powers of integers, with negative exponents") {
   OnnxMaker m;
   m.ints("a", {4}, {2, -1, 1, 3}).ints("e", {4}, {62, -3, -5, -1}).output("y", kInt64);
