@@ -238,7 +238,7 @@ class OnnxImporter : public OnnxContext {
   bool isOpen_ = false;                     // some of values_ are sizes that nothing tells
   ImportedBody* body_ = nullptr;            // the one a lowering runs in
   const proto::NodeProto* node_ = nullptr;  // the one that is lowered
-  size_t nodeCount_ = 0;
+  size_t nodeCount_ = 0, otherRanks_ = 0;   // outputs whose rank the model declares otherwise
   uint64_t randomCount_ = 0;
   std::unordered_map<uint32_t, Dequantized> dequantized_;  // by node
   std::unordered_map<uint32_t, TensorList> lists_;         // the same

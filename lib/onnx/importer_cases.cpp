@@ -91,7 +91,8 @@ ReadingScore OnnxImporter::score() const {
   const Model& model = builder_.model();
   const int64_t expected = std::ranges::count(model.ports, PortKind::Expectation, &ModelPort::kind);
   const int64_t leftOut = std::ranges::count_if(cases_, [](const auto& c) { return c.second.leavesOut; });
-  return {hasErrors(), problems_.firstAt(), leftOut, model.equalSizes.size() + static_cast<size_t>(expected)};
+  const size_t checks = model.equalSizes.size() + static_cast<size_t>(expected);
+  return {hasErrors(), problems_.firstAt(), otherRanks_, leftOut, checks};
 }
 
 namespace {
@@ -118,15 +119,16 @@ std::unique_ptr<OnnxImporter> readCases(const std::shared_ptr<const OnnxFile>& f
   }
 }
 
-// The last case in front of the first error; without errors, one that may be in a branch that is left out, or that no
-// size decides. Empty where there is none.
+// The last case in front of the first error; without errors, one that may be in a branch that is left out or decide the
+// rank of an output, or that no size decides. Empty where there is none.
 std::string caseToTry(const OnnxImporter& reading, const std::set<std::string>& tried) {
   const ReadingScore score = reading.score();
   const RankCases& cases = reading.cases();
   std::string key;
   for (const auto& [name, c] : cases) {
     if (tried.contains(name) || c.isForced || (!key.empty() && c.node < cases.at(key).node)) continue;
-    if (score.hasErrors ? c.node <= score.failedAt : !c.isOfSizes || score.branchesLeftOut > 0) key = name;
+    const bool isOpen = !c.isOfSizes || score.branchesLeftOut > 0 || score.otherRanks > 0;
+    if (score.hasErrors ? c.node <= score.failedAt : isOpen) key = name;
   }
   return key;
 }

@@ -134,6 +134,7 @@ void OnnxImporter::noteShape(const ImportedBody& body, const proto::ValueInfoPro
   if (!output.type().tensor_type().has_shape()) return;
   const proto::TensorShapeProto& shape = output.type().tensor_type().shape();
   bool fits = shape.dim_size() == x.rank();
+  otherRanks_ += !fits;
   std::string declared;
   for (int i = 0; i < shape.dim_size(); ++i) {
     const auto& d = shape.dim(i);

@@ -8,6 +8,7 @@ int ReadingScore::against(const ReadingScore& other) const {
   auto sign = [](auto more, auto less) { return more > less ? 1 : more < less ? -1 : 0; };
   if (hasErrors != other.hasErrors) return hasErrors ? -1 : 1;
   if (hasErrors) return sign(failedAt, other.failedAt);
+  if (otherRanks != other.otherRanks) return sign(other.otherRanks, otherRanks);
   if (branchesLeftOut != other.branchesLeftOut) return sign(other.branchesLeftOut, branchesLeftOut);
   return sign(other.checks, checks);
 }

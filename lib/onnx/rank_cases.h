@@ -22,7 +22,8 @@ using RankCases = std::map<std::string, RankCase>;  // by node
 /// How far a reading of a model came with its cases.
 struct ReadingScore {
   bool hasErrors = false;
-  size_t failedAt = 0;  // how many nodes were read when the first problem came up
+  size_t failedAt = 0;    // how many nodes were read when the first problem came up
+  size_t otherRanks = 0;  // outputs with more or fewer axes than the model declares
   int64_t branchesLeftOut = 0;
   size_t checks = 0;  // of sizes, in runs: the fewer, the more of the model fits as it stands
 

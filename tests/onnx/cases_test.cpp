@@ -55,6 +55,26 @@ TEST_CASE("Squeeze keeps sizes that nobody bounded from being 1") {
     CHECK(run(m.import(bounded(option)), {{"n", 1}}).dims == std::vector<int64_t>{4});
 }
 
+TEST_CASE("the rank that an output is declared with decides whether a size is 1") {
+  auto squeezed = [](const std::vector<int64_t>& declared) {
+    OnnxMaker m;
+    m.input("x", {"n", "1", "4"}).shapedOutput("y", declared);
+    m.node("Squeeze", {"x"}, {"s"}), m.node("Abs", {"s"}, {"y"});
+    return m;
+  };
+  const OnnxImport one = squeezed({-1}).import(), several = squeezed({-1, 4}).import();
+  CHECK(run(one) == f32({4}, {0, 1, 2, 3}));
+  CHECK(says(one.notes, "'n' is taken for 1"));
+  CHECK(run(several, {{"n", 3}}).dims == std::vector<int64_t>{3, 4});
+  CHECK(variableOf(several).bounds().min == 2);
+  const OnnxImport neither = squeezed({-1, -1, -1}).import();  // the usual case
+  CHECK(run(neither, {{"n", 3}}).dims == std::vector<int64_t>{3, 4});
+  const OnnxImport bound = squeezed({-1}).import(bounded("n=1:9"));
+  CHECK(run(bound, {{"n", 1}}).dims == std::vector<int64_t>{4});
+  CHECK(failureOf(bound, {{"n", 3}}, HostTensor::zeros(DType::F32, {3, 1, 4})).find("--var n") != std::string::npos);
+  CHECK(run(squeezed({-1}).import(bounded("n=2:9")), {{"n", 3}}).dims == std::vector<int64_t>{3, 4});
+}
+
 TEST_CASE("Squeeze of a size that is bounded to be 1 or more is checked by every run") {
   OnnxMaker m;
   m.input("x", {"n", "1", "4"}).output("y").node("Squeeze", {"x"}, {"y"});
