@@ -19,7 +19,7 @@ bool fillGroups(Chooser& c, const Access& load) {
   const UOp group = axes.back().range, column = axes[axes.size() - 2].range;
   const uint32_t groupId = idOf(group), columnId = idOf(column);
   const int64_t lanes = parameters::kShuffleBytes / byteSize(load.node.dtype());
-  if (strideOf(load, column) == 1)
+  if (const int64_t stride = strideOf(load, column).value_or(0); stride >= 1 && stride <= parameters::kNearLanes)
     c.apply(OptKind::Vector, columnId, std::min<int64_t>(lanes, powerBelow(maxExtent(column))), kCopyLanes);
   return c.apply(OptKind::Upcast, groupId, 0, "the copy interleaves what one instruction sums up");
 }
@@ -55,6 +55,10 @@ void vectorizeWindows(Chooser& c, uint32_t slot) {
     if (a.slot != slot || a.isStore) continue;
     std::vector<Axis> axes = c.facts().axes;
     const Axis& last = axes.back();
+    if (hasGroups(c.facts())) {
+      fillGroups(c, a);
+      return;
+    }
     const int64_t stride = strideOf(a, last.range).value_or(0);
     if (last.nest != Nest::Fill || stride < 1 || stride > parameters::kNearLanes) return;
     int64_t width = c.caps.vectorBytes / byteSize(a.node.dtype());

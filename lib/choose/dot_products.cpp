@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cost/dot_groups.h"
+#include "facts/accesses.h"
 #include "facts/patterns.h"
 #include "facts/reduces.h"
 #include "opts/dot_opt.h"
@@ -10,6 +11,8 @@
 namespace svod {
 
 namespace {
+
+std::string groupReason(int64_t group) { return "one instruction sums up " + std::to_string(group) + " products"; }
 
 // `exact`: only loops that groups divide.
 bool groupLongest(Chooser& c, UOp reduce, int64_t group, UOp column, bool exact = false) {
@@ -19,9 +22,8 @@ bool groupLongest(Chooser& c, UOp reduce, int64_t group, UOp column, bool exact 
         maxExtent(r) >= group && isDense(c.facts(), c.laidOut(), reduce, r, column))
       loops.push_back(r);
   std::ranges::stable_sort(loops, std::ranges::greater(), maxExtent);
-  const std::string why = "one instruction sums up " + std::to_string(group) + " products";
   for (UOp r : loops)
-    if (c.apply(OptKind::Dot, idOf(r), group, why)) return true;
+    if (c.apply(OptKind::Dot, idOf(r), group, groupReason(group))) return true;
   return false;
 }
 
@@ -36,11 +38,28 @@ void sumRows(Chooser& c, UOp rows, int64_t group, UOp column) {
           "bytes of a row are summed in vectors");
 }
 
+// Whether an output loop moves what windows read as this loop of the sum does.
+bool isTap(const Chooser& c, const Windows& w, UOp loop) {
+  return std::ranges::any_of(c.facts().accesses, [&](const Access& a) {
+    return !a.isStore && a.slot == w.slot &&
+           std::ranges::any_of(w.outer, [&](UOp out) { return slides(a, out, loop); });
+  });
+}
+
 }  // namespace
+
+int64_t groupChannels(Chooser& c, const Windows& w) {
+  const int64_t group = dotGroupOf(c.graph, c.facts().reduces[0], c.caps);
+  if (group == 0) return 0;
+  for (UOp r : w.taps)
+    if (maxExtent(r) >= group && !isTap(c, w, r) && c.apply(OptKind::Dot, idOf(r), group, groupReason(group)))
+      return group;
+  return 0;
+}
 
 void useDots(Chooser& c) {
   std::vector<UOp> reduces = loopedReduces(c.facts());
-  if (reduces.size() != 1 || c.facts().pattern() != Pattern::Gemm) return;
+  if (reduces.size() != 1 || c.facts().pattern() != Pattern::Gemm || windowsToCopy(c.facts(), c.caps)) return;
   const int64_t group = dotGroupOf(c.graph, reduces[0], c.caps);
   if (group == 0) return;
   UOp column;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "choose/copy_lanes.h"
+#include "choose/dot_products.h"
 #include "choose/unroll.h"
 #include "cost/filter_tile.h"
 #include "cost/levels.h"
@@ -13,6 +14,9 @@
 namespace svod {
 
 namespace {
+
+// Results in a vector.
+int64_t lanesOf(const Chooser& c) { return c.caps.vectorBytes / byteSize(c.facts().reduces[0].dtype()); }
 
 // Weights: what a product reads that depends on filters and taps.
 bool areWeightsInLanes(const Chooser& c, const Windows& w) {
@@ -45,22 +49,26 @@ std::optional<Copied> copied(const Chooser& c, const Windows& w, int64_t columns
 }  // namespace
 
 bool suitsFilters(const Chooser& c, const Windows& w) {
-  const int64_t lanes = c.caps.vectorBytes / w.elementBytes;
+  const int64_t lanes = lanesOf(c);
   return lanes > 1 && !w.filters.empty() && maxExtent(w.filters.back()) % lanes == 0 && areWeightsInLanes(c, w);
 }
 
 bool multiplyFilters(Chooser& c) {
   const Windows w = *windowsToCopy(c.facts(), c.caps);
-  if (!w.line || w.elementBytes < 4 || w.filters.empty() || !areWeightsInLanes(c, w)) return false;
+  if (!w.line || w.filters.empty() || !areWeightsInLanes(c, w)) return false;
   const UOp filter = w.filters.back();
-  const int64_t lanes = c.caps.vectorBytes / w.elementBytes;
+  const int64_t lanes = lanesOf(c);
   if (lanes < 2 || maxExtent(filter) < lanes || (!w.areFixed() && !suitsFilters(c, w))) return false;
+  Chooser grouped = c;
+  const int64_t group = w.elementBytes < 4 ? groupChannels(grouped, w) : 1;
+  if (group == 0) return false;
   int64_t taps = 1;
   for (UOp r : w.taps) taps *= maxExtent(r);
-  const std::optional<FilterTile> tile = bestFilterTile({maxExtent(filter), maxExtent(w.column), taps, lanes}, c.caps);
+  const std::optional<FilterTile> tile =
+      bestFilterTile({maxExtent(filter), maxExtent(w.column), taps / group, lanes}, c.caps);
   if (!tile) return false;
   const int64_t columns = maxExtent(w.column);
-  std::optional<Copied> copy = copied(c, w, constExtent(w.column) ? columns : roundUp(columns, tile->columns));
+  std::optional<Copied> copy = copied(grouped, w, constExtent(w.column) ? columns : roundUp(columns, tile->columns));
   if (!copy) return false;
   Chooser& trial = copy->kernel;
   vectorizeWindows(trial, w.slot);

@@ -44,8 +44,8 @@ Blocking blockingOf(const Chooser& c, const LoopNest& nest) {
     if (std::optional<Panel> panel = panelFor(tile.rowAxis))
       if (const int64_t stay = vectorsThatStay(*panel, 2); stay < tile.vectors)
         tile = bestRegisterTile(c.facts(), c.caps, c.laidOut(), reduce, lanes, stay);
-  // Writing a short sum takes the time: lines as a whole.
-  const bool isShort = termsOf(reduce) < parameters::kShortSum * lanes.width;
+  // Writing a short sum takes the time: lines as a whole. Groups that lie across rows take more, for every row again.
+  const bool isShort = termsOf(reduce) < parameters::kShortSum * lanes.width && !sumsGroups(reduce);
   return {tile, packed || (isProduct && !isShort) ? panelFor(tile.rowAxis) : std::nullopt};
 }
 

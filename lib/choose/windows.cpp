@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cost/parameters.h"
+#include "facts/reduces.h"
 
 namespace svod {
 
@@ -55,7 +56,10 @@ std::optional<CopiedLines> copyLines(Chooser& c, const Windows& w, int64_t lines
   PackArgs copy{w.slot, {}};
   for (UOp r : w.taps) copy.axes.push_back(c.numberOf(idOf(r)));
   for (uint32_t id : inside) copy.axes.push_back(c.numberOf(id));
-  if (!c.apply(OptKind::Window, copy, "one copy, padding included, serves all taps and filters")) return std::nullopt;
+  // Windows of one element share nothing. Groups of it are packed: they have to lie side by side.
+  if (!c.apply(OptKind::Window, copy, "one copy, padding included, serves all taps and filters") &&
+      !(hasGroups(c.facts()) && c.apply(OptKind::Pack, copy, "groups of what is not skipped lie side by side")))
+    return std::nullopt;
   return CopiedLines{inside[0], inside[1]};
 }
 

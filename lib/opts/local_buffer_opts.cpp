@@ -31,18 +31,6 @@ Result<UOp> loadToPack(UOp sink, OptKind kind, uint32_t slot, std::span<const UO
               std::string(info(kind).signature) + " takes the number of a kernel parameter first; " + kAxesHere);
 }
 
-namespace {
-
-// The ranges of `value` that are expanded, the vector axis and then the groups of a dot product last: they become the
-// innermost dims of a buffer.
-void closeExpanded(UOp value, std::vector<UOp>& closed) {
-  auto rank = [](UOp r) { return axisType(r) == AxisType::Dot ? 2 : axisType(r) == AxisType::Vector ? 1 : 0; };
-  for (int next : {0, 1, 2})
-    for (UOp r : value.ranges())
-      if (isExpanded(axisType(r)) && rank(r) == next) closed.push_back(r);
-}
-
-// What the copy of an operand holds: the load, or that with the top bits of bytes flipped where nothing else reads it.
 UOp flippedAround(UOp sink, UOp load) {
   for (;;) {
     UOp user;
@@ -55,6 +43,17 @@ UOp flippedAround(UOp sink, UOp load) {
     if (!flips && !(user && user.op() == Op::Bitcast && isInt(user.dtype()))) return load;
     load = user;
   }
+}
+
+namespace {
+
+// The ranges of `value` that are expanded, the vector axis and then the groups of a dot product last: they become the
+// innermost dims of a buffer.
+void closeExpanded(UOp value, std::vector<UOp>& closed) {
+  auto rank = [](UOp r) { return axisType(r) == AxisType::Dot ? 2 : axisType(r) == AxisType::Vector ? 1 : 0; };
+  for (int next : {0, 1, 2})
+    for (UOp r : value.ranges())
+      if (isExpanded(axisType(r)) && rank(r) == next) closed.push_back(r);
 }
 
 // Copies of a row stand one after the other, so that each is contiguous.

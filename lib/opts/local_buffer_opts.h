@@ -13,5 +13,7 @@ Result<Applied> applyKBlock(Graph& graph, UOp sink, const OptOp& opt, const Caps
 /// The one load from parameter `slot`, which the kernel only reads, whose address depends on all of `axes`. `kind` is
 /// the opt that asks.
 Result<UOp> loadToPack(UOp sink, OptKind kind, uint32_t slot, std::span<const UOp> axes);
+/// What the copy of an operand holds: the load, or that with the top bits of bytes flipped where nothing else reads it.
+UOp flippedAround(UOp sink, UOp load);
 
 }  // namespace svod

@@ -1,5 +1,6 @@
 // The opt that copies what lies under sliding windows.
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "facts/accesses.h"
@@ -55,8 +56,8 @@ class WindowCopy {
 
   const std::vector<MadeLoop>& made() const { return made_; }
 
-  /// What reads the copy in place of `load`. Null: that is no function of these dims.
-  UOp readInPlaceOf(UOp load, UOp sink) {
+  /// What reads the copy of `held(load)`. Null: `load` is no function of these dims.
+  UOp readOf(UOp load, const std::function<UOp(UOp load)>& held, UOp sink) {
     std::vector<Dim> dims = dims_;
     dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(firstWindow_.value_or(0)), phases_.begin(), phases_.end());
     std::vector<UOp> ranges, places;
@@ -66,7 +67,7 @@ class WindowCopy {
     if (again.op() == Op::Load && again.srcCount() == 3 && again.src(2) == g_.boolean(true))
       again = g_.load(again.src(0));
     if (again != simplify(g_, load)) return {};
-    return g_.load(g_.indexRowMajor(g_.fill(simplify(g_, value), ranges, nextBufferSlot(sink)), ranges, places));
+    return g_.load(g_.indexRowMajor(g_.fill(simplify(g_, held(value)), ranges, nextBufferSlot(sink)), ranges, places));
   }
 
  private:
@@ -208,12 +209,16 @@ Result<Applied> applyWindow(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
                 "pack copies an operand without windows");
   std::vector<UOp> clauses = clausesOf(gated.load, 2);
   for (UOp clause : gated.ofStores) clauses.push_back(ofPositions(g, clause, dims));
+  for (UOp r : load.ranges())  // what one instruction sums up lies side by side
+    if (axisType(r) == AxisType::Dot) dims.push_back({r});
   WindowCopy copy(g, sink, "p" + std::to_string(args.slot));
   for (const WindowDim& d : dims) copy.add(d);
-  UOp read = copy.readInPlaceOf(withClauses(g, load, clauses), sink);
+  const UOp flipped = flippedAround(sink, load);
+  const auto held = [&](UOp value) { return substitute(g, flipped, std::span(&load, 1), std::span(&value, 1)); };
+  UOp read = copy.readOf(withClauses(g, load, clauses), held, sink);
   if (!read)
     return fail(Diag::BadOpt, "parameter " + std::to_string(args.slot) + " is read at more than sums of these axes");
-  return Applied(substitute(g, sink, std::span(&load, 1), std::span(&read, 1)), copy.made());
+  return Applied(substitute(g, sink, std::span(&flipped, 1), std::span(&read, 1)), copy.made());
 }
 
 }  // namespace svod

@@ -48,6 +48,26 @@ TEST_CASE("Groups of bytes are summed as dot products, whatever their signs and 
         std::string::npos);
 }
 
+TEST_CASE("A copy of what windows read holds groups of channels side by side") {
+  Graph g;
+  Caps caps;
+  caps.mixedDots = true;
+  for (auto* build : {buildByteConv2d, buildByteConv2dStep2}) {
+    UOp sink = build(g, {16, 9, 5});
+    UOp copied = applied(g, sink, "dot(k0,4) window(1,k0,k1,k2,n1,n2)", caps);
+    CHECK(countOp(copied, Op::Fill) == 1);
+    UOp tuned = applied(g, sink,
+                        "dot(k0,4) window(1,k0,k1,k2,n1,n2) vector(p1.k2,4) upcast(p1.k0.d,0) vector(n0,16) "
+                        "upcast(n2,3) unroll(k2,3)",
+                        caps);
+    CHECK(verifyText(tuned) == "");
+    UOp code = lowered(g, tuned);
+    CHECK(countOp(code, Op::Dot) >= 3);
+    CHECK(countOp(code, Op::Xor) <= 4);  // bytes of the other sign are copied as such
+    CHECK(sameBuffers(resultOf(sink), resultOf(code), 0));
+  }
+}
+
 TEST_CASE("Pairs of bf16 are summed as dot products") {
   Graph g;
   for (bool rows : {false, true})

@@ -237,7 +237,18 @@ namespace {
 struct Plane {
   int64_t step = 1, pad = 1, channels = 2, dilation = 1;
   int64_t columnTaps = 3;
+  DType data = DType::F32;  // i8 and u8: products of two bytes, summed in i32; those of i8 are read as u8
 };
+
+// An element of the input, `fill` outside of it.
+UOp elementOf(Graph& g, UOp address, const Plane& p, UOp inside) {
+  const bool areBytes = p.data != DType::F32;
+  const UOp fill = g.constant(Scalar::of(p.data, areBytes ? 7 : 0));
+  UOp element = p.pad == 0 ? g.load(address) : g.load(address, fill, inside);
+  if (p.data == DType::I8)
+    element = g.bitcast(g.alu(Op::Xor, {element, g.constant(Scalar::ofInt(DType::I8, -128))}), DType::U8);
+  return areBytes ? g.cast(element, DType::I32) : element;
+}
 
 // m filters over some channels, k lines of n results; elements of 0 around the input.
 UOp conv2d(Graph& g, const Sizes& s, const Plane& p) {
@@ -256,13 +267,16 @@ UOp conv2d(Graph& g, const Sizes& s, const Plane& p) {
     return b.sub(b.add(b.mul(out, b.i(p.step)), b.mul(tap, b.i(p.dilation))), b.i(pad));
   };
   UOp row = position(y, ky, p.pad), column = position(x, kx, p.pad);
-  UOp address = b.at(1, DType::F32, {p.channels, height, width}, {c, row, column});
+  UOp address = b.at(1, p.data, {p.channels, height, width}, {c, row, column});
   UOp inside = b.both(b.both(b.lt(b.i(-1), row), b.lt(row, b.i(height))),
                       b.both(b.lt(b.i(-1), column), b.lt(column, b.i(width))));
-  UOp in = p.pad == 0 ? g.load(address) : g.load(address, g.constant(Scalar::of(DType::F32, 0)), inside);
-  UOp weight = b.read(2, {s.m, p.channels, kTaps, p.columnTaps}, {filter, c, ky, kx});
-  UOp value = b.reduce(Op::Add, b.mul(in, weight), taps);
-  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.k, s.n}, {filter, y, x}), value), {filter, y, x})});
+  const bool areBytes = p.data != DType::F32;
+  UOp weight =
+      g.load(b.at(2, areBytes ? DType::I8 : DType::F32, {s.m, p.channels, kTaps, p.columnTaps}, {filter, c, ky, kx}));
+  if (areBytes) weight = g.cast(weight, DType::I32);
+  UOp value = b.reduce(Op::Add, b.mul(elementOf(g, address, p, inside), weight), taps);
+  const UOp place = b.at(0, value.dtype(), {s.m, s.k, s.n}, {filter, y, x});
+  return b.sink({b.end(b.store(place, value), {filter, y, x})});
 }
 
 }  // namespace
@@ -273,6 +287,10 @@ UOp buildDilatedConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, {.pad = 3
 UOp buildColumnConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, {.columnTaps = 1}); }
 UOp buildConv2dStep2(Graph& g, const Sizes& s) { return conv2d(g, s, {.step = 2}); }
 UOp buildConv2dStep2Valid(Graph& g, const Sizes& s) { return conv2d(g, s, {.step = 2, .pad = 0}); }
+UOp buildByteConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, {.channels = 8, .data = DType::U8}); }
+UOp buildByteConv2dStep2(Graph& g, const Sizes& s) {
+  return conv2d(g, s, {.step = 2, .channels = 6, .data = DType::I8});
+}
 
 std::span<const TestKernel> testKernels() { return kKernels; }
 
