@@ -13,7 +13,7 @@ namespace svod {
 
 namespace {
 
-using parameters::kMargin;
+using parameters::kMargin, parameters::kMarginAlike;
 
 Choice pick(const Chooser& prepared, Seed first) {
   const auto because = [](Seed& seed, std::string why) {
@@ -33,16 +33,19 @@ Choice pick(const Chooser& prepared, Seed first) {
   if (own.oneThread < parameters::kWorthPricing)
     return because(first, "the first that fits: too short for predictions to tell");
   const double least = prepared.caps.workgroups ? 0 : leastNanoseconds(prepared.facts(), prepared.caps);
-  if (own.oneThread <= kMargin * least)
+  const bool isNear = own.oneThread <= kMargin * least;
+  std::vector<Seed> others = isNear ? seedsPricedAlike(prepared, first) : otherSeeds(prepared, first);
+  double best = own.shared, ratio = 1;
+  Seed* found = nullptr;
+  for (Seed& seed : others) {
+    const bool isAlike = arePricedAlike(seed.candidates[0], first.candidates[0]) && seed.choice.branch.empty();
+    const double other = timeOf(seed, prepared).shared, margin = isAlike ? kMarginAlike : kMargin;
+    if (other * margin < best) found = &seed, best = other * margin, ratio = own.shared / other;
+  }
+  if (found) return because(*found, "expected to be " + ratioText(ratio) + " times as fast as the first that fits");
+  if (isNear)
     return because(first,
                    "the first that fits: at " + ratioText(own.oneThread / least) + " times its arithmetic alone");
-  std::vector<Seed> others = otherSeeds(prepared, first);
-  double best = own.shared / kMargin;
-  Seed* found = nullptr;
-  for (Seed& seed : others)
-    if (const double other = timeOf(seed, prepared).shared; other < best) found = &seed, best = other;
-  if (found)
-    return because(*found, "expected to be " + ratioText(own.shared / best) + " times as fast as the first that fits");
   return because(first, "the first that fits: no other is expected to be " + ratioText(kMargin) + " times as fast");
 }
 

@@ -41,6 +41,15 @@ std::vector<Seed> otherSeeds(const Chooser& prepared, const Seed& first) {
   return seeds;
 }
 
+std::vector<Seed> seedsPricedAlike(const Chooser& prepared, const Seed& first) {
+  std::vector<Seed> seeds;
+  for (size_t i = 1; i < first.candidates.size(); ++i)
+    if (arePricedAlike(first.candidates[i], first.candidates[0]))
+      if (std::optional<Seed> seed = firstSeed(first.candidates.subspan(i, 1), prepared))
+        if (seed->sink != first.sink) seeds.push_back(std::move(*seed));
+  return seeds;
+}
+
 KernelTime timeOf(const Seed& seed, const Chooser& prepared) {
   return timeOf(prepared.cache.of(endOfOpts(prepared.graph, seed.sink, prepared.caps)), prepared.caps);
 }

@@ -22,6 +22,9 @@ std::optional<Seed> firstSeed(std::span<const Strategy> candidates, const Choose
 /// What these make of it, and the first one with a choice the other way; in order of preference, no kernel twice.
 std::vector<Seed> otherSeeds(const Chooser& prepared, const Seed& first);
 
+/// Of those that are priced as `first` is, all choices their own.
+std::vector<Seed> seedsPricedAlike(const Chooser& prepared, const Seed& first);
+
 /// What the cost model expects of it.
 KernelTime timeOf(const Seed& seed, const Chooser& prepared);
 

@@ -69,6 +69,8 @@ constexpr Strategy kPreparations[] = {
      On::Cpu, LoopOrder::Free, nullptr, always<useDots>},
 };
 
+constexpr std::string_view kSlidingModel = "tiles over a copy of what windows read";
+
 constexpr Strategy kStrategies[] = {
     {"core-tiles",
      "matrix products and convolutions on tensor cores: a workgroup shares swizzled copies of both operands, some "
@@ -115,11 +117,11 @@ constexpr Strategy kStrategies[] = {
     {"direct-conv",
      "convolutions, dilated or not, of 16 filters or more: what windows read for some lines is copied once for all "
      "filters (`window`). Lines, `pitch` and register tile have the least cycles. Not where no copy fits half of L2",
-     On::Cpu, LoopOrder::Free, copiesWindows, slideOverCopy},
+     On::Cpu, LoopOrder::Free, copiesWindows, slideOverCopy, kSlidingModel},
     {"filter-lanes",
      "the same copy, as many lines of it as fit half of the second level cache, with lanes along filters where weights "
      "are constant: no lane is idle between lines, and results are turned in registers before they are stored",
-     On::Cpu, LoopOrder::Free, copiesWindows, multiplyFilters},
+     On::Cpu, LoopOrder::Free, copiesWindows, multiplyFilters, kSlidingModel},
     {"im2col",
      "the other convolutions of 16 filters or more: what every tap reads is packed (`pack`), and with its "
      "axes merged the rest is a matrix product, whose loop nests are chosen below",
