@@ -26,6 +26,9 @@ bool isPure(UOp n) {
   return std::ranges::find(kOthers, n.op()) != std::end(kOthers);
 }
 
+/// Movement that only changes where a kernel reads. What is padded takes a mask there.
+bool isFreeMovement(UOp n) { return isMovement(n.op()) && n.op() != Op::Pad; }
+
 /// Loads and dot product instructions do these, so the weight stays narrow.
 bool widens(UOp n) {
   if (isByteDistance(n)) return true;
@@ -84,14 +87,16 @@ class Folder {
       const bool weight = isWeight(model_, n);
       isKnown[n.id()] = weight || (isPure(n) && std::ranges::all_of(n.src(), [&](UOp s) { return isKnown[s.id()]; }));
       if (!isKnown[n.id()] || (isMath[n.id()] && !weight)) continue;
-      const bool sameValues = weight || ((isMovement(n.op()) || widens(n)) && is(Kind::Stored, n.src(0)));
+      const bool sameValues = weight || ((isFreeMovement(n) || widens(n)) && is(Kind::Stored, n.src(0)));
       kinds_[n.id()] = sameValues ? Kind::Stored : Kind::Foldable;
     }
   }
 
-  /// The value below movement, which kernels do for nothing; not below a part of it.
+  /// The value below movement and wider types, which kernels do for nothing; not below a part of it.
   UOp rootBelow(UOp n) const {
-    auto isFree = [](UOp m) { return (isMovement(m.op()) && m.op() != Op::Shrink) || m.op() == Op::Contiguous; };
+    auto isFree = [](UOp m) {
+      return (isFreeMovement(m) && m.op() != Op::Shrink) || m.op() == Op::Contiguous || widens(m);
+    };
     while (isFree(n) && is(Kind::Foldable, n.src(0))) n = n.src(0);
     return n;
   }

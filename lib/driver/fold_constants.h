@@ -12,9 +12,9 @@ namespace svod {
 /// changes nothing else of the model: its sink still computes everything.
 ///
 /// Folded is a value of known shape that depends on weights and constants alone, unless kernels are better off
-/// computing it: views of weights, weights in a wider dtype, bytes less a zero point, cheap arithmetic on positions,
-/// which reads no memory, and more than a MiB made of smaller weights that a run reads less than eight times, or that
-/// have less than a byte each.
+/// computing it: views of weights but for padded ones, weights in a wider dtype, bytes less a zero point, cheap
+/// arithmetic on positions, which reads no memory, and more than a MiB made of smaller weights that a run reads less
+/// than eight times, or that have less than a byte each.
 Result<UOp> foldConstants(Model& model, const FoldLimits& limits);
 
 }  // namespace svod

@@ -120,6 +120,17 @@ TEST_CASE("Weights of bytes stay bytes for dot products, with and without a zero
   CHECK(foldedBy(m.model, kEverything) == 0);
 }
 
+TEST_CASE("A padded weight is a weight of its own, of the same bytes") {
+  GraphMaker m;
+  UOp w = weight(m, "w", {32, 3}, DType::I8);
+  const UOp none[] = {m.g.index(0), m.g.index(0)}, after[] = {m.g.index(0), m.g.index(1)};
+  UOp padded = m.g.pad(w, m.g.constant(Scalar::ofInt(DType::I8, 0)), none, after);
+  UOp x = m.g.cast(m.input("x", {8, 4}, DType::U8), DType::I32);
+  m.output("y", m.matmul(x, m.permute(m.g.cast(padded, DType::I32), {1, 0}), 8, 32, 4));
+  CHECK(foldedBy(m.model, kEverything) == 1);
+  CHECK(m.model.ports.back().data.bytes == 32 * 4);
+}
+
 TEST_CASE("Large weights grow only where many rows read them") {
   const int64_t n = 1024, k = 512;
   for (int64_t rows : {1, 7, 8, 64}) {
