@@ -123,7 +123,7 @@ void carryDequantized(OnnxNode& n, const std::vector<Tensor>& results,
   if (!n.attempt([&] { moved = lower(moving); })) return;
   for (size_t i = 0; i < std::min(moved.size(), results.size()); ++i)
     if (moved[i] && results[i] && results[i].dtype() == n.arg(0).dtype())
-      n.setDequantized(results[i], {moved[i], from.scale, axis});
+      n.setDequantized(results[i], {{moved[i]}, from.scale, axis});
 }
 
 }  // namespace svod

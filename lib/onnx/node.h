@@ -21,10 +21,21 @@ class AttributeProto;
 class GraphProto;
 }  // namespace proto
 
-/// A value that DequantizeLinear made of integers of at most 8 bits: `distance`, which is i32, times `scale`,
-/// one number or a vector along `axis`.
-struct Dequantized {
-  Tensor distance, scale;
+/// Elements of u8 or i8, and their zero point where that is known to be one number for all of them.
+struct Bytes {
+  Tensor elements;  // null: of another type, or moved since
+  std::optional<int64_t> zero;
+};
+
+/// Integers of at most 8 bits less their zero points, in i32, and what they are made of.
+struct Quantized {
+  Tensor distance;
+  Bytes bytes = {};
+};
+
+/// A value that DequantizeLinear made: its integers times `scale`, one number or a vector along `axis`.
+struct Dequantized : Quantized {
+  Tensor scale;
   int axis = 0;
 };
 

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "onnx_maker.h"
@@ -192,4 +193,83 @@ TEST_CASE("transposed convolutions of dequantized values are sums of integers") 
   OnnxMaker m = quantized("ConvTranspose", {"1", "1", "2", "2"}, {1, 2, 1, 1}, 1, {3, -2}, "bias");
   CHECK(run(m.import()) == f32({1, 2, 2, 2}, {-2, 1, 4, 7, 6, 2, -2, -6}));
   CHECK_FALSE(sumsFloats(m.import()));
+}
+
+namespace {
+
+/// How the bytes of a convolution are stored.
+struct Stored {
+  int64_t xType, wType, xZero, wZero;
+};
+
+/// y = QLinearConv of x [1, c, 4, 5] and w [2, c, 3, 3] with pads, strides of 2 and a bias; all scales but that of y
+/// are 1.
+OnnxMaker paddedConvolution(const Stored& s, int64_t channels) {
+  OnnxMaker m;
+  const auto bytes = [&](const std::string& name, const std::vector<int64_t>& dims, int64_t type,
+                         const std::vector<int64_t>& values) {
+    m.ints(name + ".wide", dims, values);
+    addAttribute(m.node("Cast", {name + ".wide"}, {name}), "to", type);
+  };
+  m.input("x", {"1", std::to_string(channels), "4", "5"}, static_cast<int>(s.xType));
+  std::vector<int64_t> taps;
+  for (int64_t i = 0; i < 2 * channels * 9; ++i) taps.push_back((i * 37) % 100 + (s.wType == kInt8 ? -50 : 80));
+  bytes("w", {2, channels, 3, 3}, s.wType, taps);
+  bytes("xz", {}, s.xType, {s.xZero}), bytes("wz", {}, s.wType, {s.wZero}), bytes("yz", {}, s.xType, {5});
+  m.floats("one", {}, {1}).floats("ys", {}, {512}).ints("bias.wide", {2}, {300, -700});
+  addAttribute(m.node("Cast", {"bias.wide"}, {"bias"}), "to", int64_t{6});
+  auto& conv = m.output("y", static_cast<int>(s.xType))
+                   .node("QLinearConv", {"x", "one", "xz", "w", "one", "wz", "ys", "yz", "bias"}, {"y"});
+  addAttribute(conv, "pads", std::vector<int64_t>{1, 0, 2, 1});
+  addAttribute(conv, "strides", std::vector<int64_t>{2, 2});
+  return m;
+}
+
+/// What that is by its definition, where x holds 0, 1, 2, ..
+std::vector<int64_t> definedConvolution(const Stored& s, int64_t channels) {
+  std::vector<int64_t> y;
+  for (int64_t f = 0; f < 2; ++f)
+    for (int64_t row = 0; row < 3; ++row)
+      for (int64_t column = 0; column < 2; ++column) {
+        int64_t sum = f == 0 ? 300 : -700;
+        for (int64_t at = 0; at < channels * 9; ++at) {
+          const int64_t c = at / 9, i = 2 * row + at % 9 / 3 - 1, j = 2 * column + at % 3;
+          if (i < 0 || i >= 4 || j < 0 || j >= 5) continue;
+          const int64_t w = ((f * channels * 9 + at) * 37) % 100 + (s.wType == kInt8 ? -50 : 80);
+          sum += (c * 20 + i * 5 + j - s.xZero) * (w - s.wZero);
+        }
+        const int64_t low = s.xType == kInt8 ? -128 : 0;
+        y.push_back(
+            std::clamp<int64_t>(std::llround(std::nearbyint(static_cast<double>(sum) / 512)) + 5, low, low + 255));
+      }
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("convolutions of bytes are sums of their products, whatever their types and zero points") {
+  for (int64_t channels : {1, 3, 4, 5})
+    for (const Stored& s : {Stored{kUint8, kInt8, 0, 0}, Stored{kUint8, kInt8, 9, 0}, Stored{kInt8, kInt8, -3, 0},
+                            Stored{kUint8, kUint8, 9, 128}, Stored{kInt8, kUint8, 4, 128},
+                            Stored{kUint8, kUint8, 9, 77}, Stored{kUint8, kInt8, 9, 3}}) {
+      CAPTURE(channels, s.xType, s.wType, s.xZero, s.wZero);
+      const HostTensor y = run(paddedConvolution(s, channels).import());
+      std::vector<int64_t> got;
+      for (int64_t i = 0; i < y.numel(); ++i) got.push_back(y.at(i).asInt());
+      CHECK(got == definedConvolution(s, channels));
+    }
+}
+
+TEST_CASE("where zero points are known a sum multiplies bytes as they are stored, also in the padding") {
+  for (const Stored& s : {Stored{kUint8, kInt8, 9, 0}, Stored{kInt8, kUint8, 4, 128}}) {
+    const OnnxImport import = paddedConvolution(s, 4).import();
+    REQUIRE(import.model);
+    int sums = 0;
+    for (UOp n : toposort(import.model->sink)) {
+      if (n.op() != Op::Reduce || n.src(0).op() != Op::Mul) continue;
+      ++sums;
+      for (UOp below : toposort(n.src(0))) CHECK((below.op() != Op::Sub || below.dtype() == DType::Index));
+    }
+    CHECK(sums == 1);
+  }
 }

@@ -130,7 +130,7 @@ std::optional<IntegerFactors> integerFactors(const OnnxNode& n, int axisA, int a
   };
   Tensor scaleA = scaleOf(*a, axisA), scaleB = scaleOf(*b, axisB);
   if (!scaleA || !scaleB) return std::nullopt;
-  return IntegerFactors{a->distance, b->distance, scaleA, scaleB};
+  return IntegerFactors{*a, *b, scaleA, scaleB};
 }
 
 Tensor scaled(const IntegerFactors& factors, Tensor sum, int axisA, int axisB) {

@@ -54,7 +54,8 @@ std::optional<OnnxWindow> windowOf(const OnnxNode& n, const Tensor& x, const std
 Tensor quantParameter(const OnnxNode& n, int i, int rank, int axis);
 /// Operands 0 and 1 as integers, with their scales: each one number, or a vector for an axis of the result.
 struct IntegerFactors {
-  Tensor a, b, scaleA, scaleB;
+  Quantized a, b;
+  Tensor scaleA, scaleB;
 };
 /// Nothing unless DequantizeLinear made both operands, of integers whose sums of `terms` products fit i32, with
 /// one scale, or one per element of `axisA` and `axisB`; -1 where there is no such axis.

@@ -3,6 +3,8 @@
 
 #include "frontend/lower/common.h"
 #include "onnx/ops/common.h"
+#include "onnx/ops/conv_bytes.h"
+#include "support/integers.h"
 
 namespace svod {
 
@@ -55,15 +57,58 @@ bool checkRoom(const OnnxNode& n, const Tensor& x, const OnnxWindow& window) {
   return true;
 }
 
-Tensor convolution(OnnxNode& n, Tensor x, Tensor w, Tensor bias) {
-  std::optional<OnnxWindow> window = convWindow(n, x, w);
-  if (!window) return {};
-  if (!checkRoom(n, x, *window)) return {};
-  Attributes attributes = window->attributes();
+// The windows over x, where `window` has pads.
+Tensor windowed(OnnxNode& n, const OnnxWindow& window, Tensor x, Tensor w, Tensor bias) {
+  Attributes attributes = window.attributes();
   attributes.emplace_back("groups", n.integer("group"));
   std::vector<Tensor> operands{x, w};
   if (bias) operands.push_back(bias);
-  return window->sized(n, n.call(sized("conv", x.rank() - 2), operands, attributes));
+  return window.sized(n, n.call(sized("conv", x.rank() - 2), operands, attributes));
+}
+
+Tensor convolution(OnnxNode& n, Tensor x, Tensor w, Tensor bias) {
+  std::optional<OnnxWindow> window = convWindow(n, x, w);
+  return window && checkRoom(n, x, *window) ? windowed(n, *window, x, w, bias) : Tensor();
+}
+
+// Channels of zero weights that make them whole groups of a dot product instruction; 0 where they would be more than a
+// third of what there is.
+int64_t missingChannels(const OnnxNode& n, const Tensor& w) {
+  constexpr int64_t kGroup = 4;
+  if (n.integer("group") != 1 || !w.dim(1).isConst()) return 0;
+  const int64_t channels = w.dim(1).constant(), missing = roundUp(channels, kGroup) - channels;
+  return missing * 3 <= channels ? missing : 0;
+}
+
+// The bytes with the pads of `window`, which has none from then on, and with more channels.
+Tensor padded(const OnnxNode& n, const ShiftedBytes& bytes, int64_t channels, OnnxWindow& window) {
+  Dims before{n.b.dim(0), n.b.dim(0)}, after{n.b.dim(0), n.b.dim(channels)};
+  const size_t count = window.kernel.size();
+  for (size_t i = 0; i < count; ++i) before.add(n.b.dim(window.pads[i])), after.add(n.b.dim(window.pads[count + i]));
+  window.pads.assign(2 * count, 0);
+  return pad(bytes.x, before, after, bytes.zero);
+}
+
+Tensor withChannels(const OnnxNode& n, Tensor w, int64_t channels) {
+  const Dims none(std::vector<Dim>(static_cast<size_t>(w.rank()), n.b.dim(0)));
+  Dims after = none;
+  after.set(1, n.b.dim(channels));
+  return pad(w, none, after, 0);
+}
+
+// The sums of x less its zero point times w less its own, in i32: of the bytes themselves where zero points are known,
+// so that nothing but loads and products is left inside of the sum.
+Tensor integerConvolution(OnnxNode& n, const Quantized& x, const Quantized& w, Tensor bias) {
+  const std::optional<ShiftedBytes> shifted = shiftedBytes(x.bytes, w.bytes);
+  if (!shifted) return convolution(n, x.distance, w.distance, bias);
+  Tensor weights = shifted->w;
+  std::optional<OnnxWindow> window = convWindow(n, shifted->x, weights);
+  if (!window || !checkRoom(n, shifted->x, *window)) return {};
+  if (window->symbolicPads.rank() > 0) return windowed(n, *window, x.distance, w.distance, bias);
+  if (shifted->zero != 0) bias = bias ? bias + correctionOf(*shifted) : correctionOf(*shifted);
+  const int64_t channels = missingChannels(n, weights);
+  const Tensor bytes = padded(n, *shifted, channels, *window);
+  return windowed(n, *window, cast(bytes, DType::I32), cast(withChannels(n, weights, channels), DType::I32), bias);
 }
 
 // A convolution of integers as that of the operands, with the bias.
@@ -82,18 +127,16 @@ Results onnxConv(OnnxNode& n) {
   for (int i = 1; i < w.rank(); ++i) terms = terms * w.dim(i);
   std::optional<IntegerFactors> factors = integerFactors(n, 0, 0, terms);
   if (!factors) return convolution(n, x, w, n.arg(2));
-  return rescaled(n, *factors, convolution(n, factors->a, factors->b, {}));
+  return rescaled(n, *factors, integerConvolution(n, factors->a, factors->b, {}));
 }
 
 Results onnxConvInteger(OnnxNode& n) {
-  Tensor x = withoutZero(n, n.arg(0), 2, 1), w = withoutZero(n, n.arg(1), 3, 0);
-  return convolution(n, x, w, {});
+  return integerConvolution(n, quantizedArg(n, 0, 2, 1), quantizedArg(n, 1, 3, 0), {});
 }
 
 // The sum stays i32; only its factor is a float.
 Results onnxQLinearConv(OnnxNode& n) {
-  Tensor x = withoutZero(n, n.arg(0), 2, 1), w = withoutZero(n, n.arg(3), 5, 0);
-  Tensor sum = convolution(n, x, w, n.arg(8));
+  Tensor sum = integerConvolution(n, quantizedArg(n, 0, 2, 1), quantizedArg(n, 3, 5, 0), n.arg(8));
   if (!sum) return Tensor();
   int rank = n.arg(0).rank();
   Tensor scale =
@@ -155,7 +198,7 @@ Results onnxConvTranspose(OnnxNode& n) {
   Dim terms = w.dim(0);
   for (int64_t k : *kernel) terms = terms * k;
   std::optional<IntegerFactors> factors = integerFactors(n, 0, n.integer("group") == 1 ? 1 : -1, terms);
-  if (factors) return rescaled(n, *factors, n.call(op, {factors->a, factors->b}, attributes));
+  if (factors) return rescaled(n, *factors, n.call(op, {factors->a.distance, factors->b.distance}, attributes));
   std::vector<Tensor> operands{x, w};
   if (n.has(2)) operands.push_back(n.arg(2));
   return n.call(op, operands, attributes);

@@ -14,7 +14,7 @@ Tensor product(OnnxNode& n, bool transposesA, bool transposesB) {
     factors = integerFactors(n, a.rank() < 2 ? -1 : a.rank() - (transposesA ? 1 : 2),
                              b.rank() < 2 ? -1 : b.rank() - (transposesB ? 2 : 1), a.dim(transposesA ? 0 : -1));
   if (!factors) return n.call("matmul", {factor(a, transposesA), factor(b, transposesB)});
-  Tensor sum = n.call("matmul", {factor(factors->a, transposesA), factor(factors->b, transposesB)});
+  Tensor sum = n.call("matmul", {factor(factors->a.distance, transposesA), factor(factors->b.distance, transposesB)});
   if (!sum) return {};
   int columns = sum.rank() - 1, rows = b.rank() < 2 ? columns : columns - 1;
   return cast(scaled(*factors, sum, rows, columns), a.dtype());

@@ -3,6 +3,7 @@
 #include "onnx/dequantized.h"
 #include "onnx/dtypes.h"
 #include "onnx/ops/common.h"
+#include "onnx/ops/conv_bytes.h"
 
 namespace svod {
 
@@ -105,7 +106,8 @@ Results onnxDequantize(OnnxNode& n) {
   Tensor y = cast(cast(distance, compute) * cast(scale, compute), result);
   bool isPlain = n.integer("block_size") == 0 && result == n.arg(1).dtype() && result != DType::F64;
   if (y && isPlain && isInt(x.dtype()) && info(x.dtype()).bits <= 8)
-    n.setDequantized(y, {cast(distance, DType::I32), n.arg(1), scale.rank() == 0 ? 0 : axisOf(n, x)});
+    n.setDequantized(y,
+                     {{cast(distance, DType::I32), bytesOf(n, 0, 2)}, n.arg(1), scale.rank() == 0 ? 0 : axisOf(n, x)});
   return y;
 }
 
