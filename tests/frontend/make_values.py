@@ -385,6 +385,9 @@ with Case("conv", "convolutions of one to three spatial axes") as c:
     c.output("grouped", "conv2d(x, g, b, groups=2, padding=1)", conv(x, g, b, None, [1, 1], None, 2))
     c.output("depthwise", "conv2d(x, d, groups=4, stride=2)", conv(x, d, None, [2, 2], None, None, 4))
     c.output("pointwise", "conv2d(x, p)", conv(x, p))
+    c.output("far", "conv2d(x, w, b, padding=[4, 3], dilation=[4, 3])", conv(x, w, b, None, [4, 3], [4, 3]))
+    c.output("beyond", "conv2d(x, g, b, groups=2, padding=9, stride=2, dilation=8)",
+             conv(x, g, b, [2, 2], [9, 9], [8, 8], 2))
     s, t = c.weight("s", floats(1, 2, 9)), c.weight("t", floats(3, 2, 4))
     c.output("one", "conv1d(s, t, padding=2, stride=3)", conv(s, t, None, [3], [2]))
     y, z = c.weight("y", floats(1, 2, 3, 4, 3)), c.weight("z", floats(2, 2, 2, 2, 2))

@@ -1,20 +1,14 @@
 // Convolutions: windows of the input times the kernel, summed over channels and taps. Window positions are
-// affine functions of the loop counters, so nothing is copied; only what the phases of a strided transposed convolution
-// compute is kept, and interleaved where it is used.
+// affine functions of the loop counters, so nothing is copied.
 #include <algorithm>
 
 #include "frontend/lower/common.h"
+#include "frontend/lower/conv_phases.h"
+#include "frontend/lower/conv_taps.h"
 
 namespace svod {
 
 namespace {
-
-struct ConvShape {
-  int spatial = 0;  // number of spatial axes
-  int64_t groups = 1;
-  Dim perGroup;     // input channels of a group
-  Dim outPerGroup;  // output channels of a group
-};
 
 // The digit in the op's name: conv2d has two spatial axes.
 int spatialAxes(const OpCall& call) { return call.op.name[call.op.name.size() - 2] - '0'; }
@@ -45,14 +39,59 @@ Tensor withBias(OpCall& call, Tensor sums, const ConvShape& shape) {
   return cast(whole, result);
 }
 
-// Windows [n, g, c/g, out.., taps..] times weights [1, g, m/g, c/g, 1.., taps..], summed, plus bias.
-Tensor convolve(OpCall& call, Tensor windows, Tensor weights, const ConvShape& shape) {
+// Windows [n, g, c/g, out.., taps..] times weights [1, g, m/g, c/g, 1.., taps..], summed: [n, g, m/g, out..].
+Tensor productSums(OpCall& call, Tensor windows, Tensor weights, int spatial) {
   if (!windows || !weights) return {};
   DType wide = sumDType(commonDType(call.operands));
   std::vector<int> folded{3};
-  for (int i = 0; i < shape.spatial; ++i) folded.push_back(4 + shape.spatial + i);
-  return withBias(call, reduce(Op::Add, cast(unsqueeze(windows, 2), wide) * cast(weights, wide), folded, false), shape);
+  for (int i = 0; i < spatial; ++i) folded.push_back(4 + spatial + i);
+  return reduce(Op::Add, cast(unsqueeze(windows, 2), wide) * cast(weights, wide), folded, false);
 }
+
+// The sums over x [n, g, c/g, sizes..]. Ranges of results that need few of the taps are sums of their own.
+class TapParts {
+ public:
+  TapParts(OpCall& call, Tensor x, Tensor weights, std::span<const WindowAxis> axes)
+      : call_(call), x_(x), weights_(weights), axes_(axes) {
+    for (const WindowAxis& a : axes) ranges_.push_back(tapRanges(a));
+  }
+
+  Tensor sums() { return assembled({}); }
+
+ private:
+  Tensor assembled(std::vector<TapRange> chosen) {
+    const size_t axis = chosen.size();
+    if (axis == axes_.size()) return sumsOf(chosen);
+    std::vector<Tensor> parts;
+    for (const TapRange& range : ranges_[axis]) {
+      chosen.push_back(range);
+      parts.push_back(assembled(chosen));
+      chosen.pop_back();
+      if (!parts.back()) return {};
+    }
+    return joined(parts, 3 + static_cast<int>(axis));
+  }
+
+  Tensor sumsOf(std::span<const TapRange> chosen) {
+    const int spatial = static_cast<int>(axes_.size());
+    std::vector<WindowAxis> windows;
+    Tensor weights = weights_;
+    for (int i = 0; i < spatial; ++i) {
+      const auto at = static_cast<size_t>(i);
+      windows.push_back(windowsOf(call_.b, axes_[at], chosen[at]));
+      if (!axes_[at].kernel.is(chosen[at].tapCount) && windows.back().kernel.is(chosen[at].tapCount))
+        weights = narrow(weights, 4 + spatial + i, call_.b.dim(chosen[at].firstTap), call_.b.dim(chosen[at].tapCount));
+    }
+    Tensor sums = productSums(call_, unfold(x_, 3, windows), weights, spatial);
+    const bool isPart = std::ranges::any_of(ranges_, [](const auto& ranges) { return ranges.size() > 1; });
+    return isPart ? contiguous(sums) : sums;
+  }
+
+  OpCall& call_;
+  Tensor x_, weights_;
+  std::span<const WindowAxis> axes_;
+  std::vector<std::vector<TapRange>> ranges_;  // by axis
+};
 
 Tensor splitChannels(OpCall& call, Tensor x, const ConvShape& shape) {
   return reshape(x, Dims{x.dim(0), call.b.dim(shape.groups), shape.perGroup} + x.dims().slice(2, x.rank()));
@@ -100,10 +139,10 @@ Results lowerConv(OpCall& call) {
   Dims taps = w.dims().slice(2, w.rank());
   std::vector<WindowAxis> axes = windowAxes(call, x, 2, taps);
   if (axes.empty()) return Tensor();
-  Tensor windows = unfold(splitChannels(call, x, shape), 3, axes);
   Dims weightDims{call.b.dim(1), call.b.dim(shape.groups), shape.outPerGroup, shape.perGroup};
   for (int i = 0; i < shape.spatial; ++i) weightDims.add(call.b.dim(1));
-  return convolve(call, windows, reshape(w, weightDims + taps), shape);
+  TapParts parts(call, splitChannels(call, x, shape), reshape(w, weightDims + taps), axes);
+  return withBias(call, parts.sums(), shape);
 }
 
 namespace {
@@ -122,145 +161,6 @@ Tensor unfoldTransposed(Tensor x, const std::vector<WindowAxis>& axes) {
         meetingPositions(positionsAlong(b, result, 3 + i), positionsAlong(b, result, 3 + count + i), axes[i]));
   return gather(x, indices);
 }
-
-// Along an axis of stride s, element o of the result sums over the taps (o + before) % s + s * u, each of which meets x
-// at (o + before) / s - u: elements s apart, a phase, are a convolution of stride 1, and no tap meets the zeros in
-// between. One kernel computes neighbouring phases of equally many taps that begin at the same place of x.
-struct Phases {
-  int64_t first, count;  // the first taps: one of each phase
-  int64_t taps;
-  int64_t ahead;  // elements of x that the first window has passed
-};
-
-struct PhaseAxis : WindowAxis {
-  int64_t lead = 0;  // elements that are computed in front of the result
-  std::vector<Phases> phases;
-
-  explicit PhaseAxis(const WindowAxis& a) : WindowAxis(a) {
-    const int64_t whole = before.constant() / stride * stride;
-    phases = phasesFrom(before.constant());
-    std::vector<Phases> aligned = phasesFrom(whole);
-    if (aligned.size() == phases.size()) return;  // fewer kernels with more results each are worth the lead
-    lead = before.constant() - whole, phases = std::move(aligned);
-  }
-
-  Dim blocks() const { return floordiv(count + (lead + stride - 1), stride); }
-
- private:
-  // The phases of elements from one that lies `skipped` after the first that any tap reaches.
-  std::vector<Phases> phasesFrom(int64_t skipped) const {
-    const int64_t longer = kernel.constant() % stride, taps = kernel.constant() / stride;
-    std::vector<Phases> groups;
-    for (int64_t q = 0; q < stride; q += groups.back().count) {
-      const int64_t first = (q + skipped) % stride, end = first < longer ? longer : stride;
-      groups.push_back({first, std::min(end - first, stride - q), taps + (first < longer), (q + skipped) / stride});
-    }
-    return groups;
-  }
-};
-
-class PhaseConvolution {
- public:
-  /// x [n, g, c/g, sizes..], w [c, m/g, taps..]
-  PhaseConvolution(OpCall& call, Tensor x, const ConvShape& shape, const std::vector<WindowAxis>& axes)
-      : b_(call.b), x_(x), w_(call.arg(1)), wide_(sumDType(commonDType(call.operands))), shape_(shape),
-        axes_(axes.begin(), axes.end()) {}
-
-  static bool fits(const std::vector<WindowAxis>& axes) {
-    auto isPlain = [](const WindowAxis& a) { return (a.dilation == 1 || a.stride == 1) && a.kernel.isConst(); };
-    return std::ranges::all_of(axes, isPlain) &&
-           std::ranges::any_of(axes, [](const WindowAxis& a) { return a.stride > 1; });
-  }
-
-  /// [n, g, m/g, results..]
-  Tensor sums() {
-    Tensor all = assembled({});  // [n, g, phases.., m/g, blocks..]
-    if (!all) return {};
-    const int spatial = shape_.spatial;
-    std::vector<int> order{0, 1, 2 + spatial};
-    Dims whole{all.dim(0), all.dim(1), shape_.outPerGroup}, offsets{b_.dim(0), b_.dim(0), b_.dim(0)}, sizes = whole;
-    for (int i = 0; i < spatial; ++i) {
-      const PhaseAxis& a = axes_[static_cast<size_t>(i)];
-      order.push_back(3 + spatial + i), order.push_back(2 + i);
-      whole.add(a.blocks() * a.stride), offsets.add(b_.dim(a.lead)), sizes.add(a.count);
-    }
-    return shrink(reshape(permute(all, order), whole), offsets, sizes);
-  }
-
- private:
-  // All phases of the axes that are not chosen yet.
-  Tensor assembled(std::vector<Phases> chosen) {
-    const size_t axis = chosen.size();
-    if (axis == axes_.size()) return convolved(chosen);
-    const int at = 2 + static_cast<int>(axis);
-    std::vector<Tensor> parts;
-    int64_t zeros = 0;  // phases before the first part that no tap reaches
-    for (const Phases& p : axes_[axis].phases) {
-      if (p.taps == 0 && parts.empty()) zeros += p.count;
-      if (p.taps == 0 && !parts.empty()) parts.back() = padAlong(parts.back(), at, 0, p.count);
-      if (p.taps == 0) continue;
-      chosen.push_back(p);
-      parts.push_back(padAlong(assembled(chosen), at, zeros, 0));
-      chosen.pop_back(), zeros = 0;
-      if (!parts.back()) return {};
-    }
-    return joined(parts, at);
-  }
-
-  Tensor padAlong(Tensor x, int axis, int64_t before, int64_t after) {
-    if (!x || (before == 0 && after == 0)) return x;
-    const Dims none(std::vector<Dim>(static_cast<size_t>(x.rank()), b_.dim(0)));
-    Dims front = none, back = none;
-    front.set(axis, b_.dim(before)), back.set(axis, b_.dim(after));
-    return pad(x, front, back, 0);
-  }
-
-  Tensor convolved(const std::vector<Phases>& chosen) {
-    std::vector<WindowAxis> windows;
-    for (size_t i = 0; i < axes_.size(); ++i) {
-      const PhaseAxis& a = axes_[i];
-      const int64_t before = (chosen[i].taps - 1) * a.dilation - chosen[i].ahead;
-      windows.push_back({a.size, b_.dim(chosen[i].taps), b_.dim(before), b_.dim(0), a.blocks(), 1, a.dilation});
-    }
-    Tensor under = unfold(x_, 3, windows);
-    for (int i = 0; i <= shape_.spatial; ++i) under = unsqueeze(under, 2);
-    std::vector<int> folded{3 + shape_.spatial};
-    for (int i = 0; i < shape_.spatial; ++i) folded.push_back(4 + 2 * shape_.spatial + i);
-    return contiguous(reduce(Op::Add, cast(under, wide_) * cast(weights(chosen), wide_), folded, false));
-  }
-
-  // [1, g, phases.., m/g, c/g, 1.., taps..], the last tap first.
-  Tensor weights(const std::vector<Phases>& chosen) {
-    const int spatial = shape_.spatial;
-    Dims split{b_.dim(1), b_.dim(shape_.groups), shape_.perGroup, shape_.outPerGroup};
-    Dims none(std::vector<Dim>(static_cast<size_t>(w_.rank()), b_.dim(0))), missing = none;
-    for (int i = 0; i < spatial; ++i) {
-      const PhaseAxis& a = axes_[static_cast<size_t>(i)];
-      const int64_t most = (a.kernel.constant() + a.stride - 1) / a.stride;
-      missing.set(2 + i, b_.dim(most * a.stride) - a.kernel);
-      split.add(b_.dim(most)), split.add(b_.dim(a.stride));
-    }
-    Tensor w = reshape(pad(w_, none, missing, 0), split);
-    std::vector<int> order{0, 1}, taps;
-    for (int i = 0; i < spatial; ++i) {
-      const Phases& p = chosen[static_cast<size_t>(i)];
-      w = narrow(narrow(w, 4 + 2 * i, b_.dim(0), b_.dim(p.taps)), 5 + 2 * i, b_.dim(p.first), b_.dim(p.count));
-      order.push_back(5 + 2 * i), taps.push_back(4 + 2 * i);
-    }
-    w = flip(w, taps);
-    order.push_back(3), order.push_back(2);
-    order.insert(order.end(), taps.begin(), taps.end());
-    w = permute(w, order);
-    for (int i = 0; i < spatial; ++i) w = unsqueeze(w, 4 + spatial);
-    return w;
-  }
-
-  GraphBuilder& b_;
-  Tensor x_, w_;
-  DType wide_;
-  const ConvShape& shape_;
-  std::vector<PhaseAxis> axes_;
-};
 
 }  // namespace
 
@@ -287,13 +187,13 @@ Results lowerConvTranspose(OpCall& call) {
     if (!call.require(a.count.max() >= 0, "the padding takes away the whole result")) return Tensor();
   }
   x = splitChannels(call, x, shape);
-  if (PhaseConvolution::fits(axes)) return withBias(call, PhaseConvolution(call, x, shape, axes).sums(), shape);
+  if (haveOwnPhases(axes)) return withBias(call, phaseSums(call, x, shape, axes), shape);
   Tensor windows = unfoldTransposed(x, axes);
   Dims split{call.b.dim(1), call.b.dim(shape.groups), shape.perGroup, shape.outPerGroup};
   for (int i = 0; i < shape.spatial; ++i) split.add(call.b.dim(1));
   std::vector<int> order{0, 1, 3, 2};
   for (int i = 4; i < 4 + 2 * shape.spatial; ++i) order.push_back(i);
-  return convolve(call, windows, permute(reshape(w, split + taps), order), shape);
+  return withBias(call, productSums(call, windows, permute(reshape(w, split + taps), order), shape.spatial), shape);
 }
 
 }  // namespace svod
