@@ -119,8 +119,9 @@ constexpr Strategy kStrategies[] = {
      "filters (`window`). Lines, `pitch` and register tile have the least cycles. Not where no copy fits half of L2",
      On::Cpu, LoopOrder::Free, copiesWindows, slideOverCopy, kSlidingModel},
     {"filter-lanes",
-     "the same copy, as many lines of it as fit half of the second level cache, with lanes along filters where weights "
-     "are constant: no lane is idle between lines, and results are turned in registers before they are stored",
+     "the same copy with lanes along filters where weights are constant: no lane is idle between lines, and results "
+     "are "
+     "turned in registers before they are stored. Channels of bytes are groups of dot products (`dot`)",
      On::Cpu, LoopOrder::Free, copiesWindows, multiplyFilters, kSlidingModel},
     {"im2col",
      "the other convolutions of 16 filters or more: what every tap reads is packed (`pack`), and with its "
