@@ -37,12 +37,15 @@ Ran run(const std::string& text, Numerics numerics, int64_t n) {
   return {(*result)[static_cast<size_t>(y)], static_cast<size_t>(of(PortKind::Weight)), model.loops.size()};
 }
 
+/// Where free sizes are small, the second level cache decides whether rows of tiles are worth a loop.
+constexpr size_t kAnyLoops = SIZE_MAX;
+
 /// Every variable is `n`.
 void check(const std::string& text, size_t rewritten, size_t loops = 0, int64_t n = 1) {
   INFO(text << "n = " << n);
   const Ran exact = run(text, Numerics::Strict, n), fast = run(text, Numerics::Fast, n);
   CHECK(fast.weights == exact.weights + rewritten);
-  CHECK(fast.loops == loops);
+  CHECK((loops == kAnyLoops || fast.loops == loops));
   REQUIRE(fast.y.dims == exact.y.dims);
   double largest = 0, error = 0;
   for (int64_t i = 0; i < exact.y.numel(); ++i) {
@@ -81,10 +84,11 @@ TEST_CASE("large tiles are computed some rows at a time") {
 TEST_CASE("a batch of any size") {
   for (int64_t n : {0, 1, 2, 3, 7}) {
     const std::string head = "var n in [0, 7]\n";
-    check(head + "input x: f32[n, 65, 23, 13]\nweight w: f32[64, 65, 3, 3] = 1\noutput y = conv2d(x, w)\n", 1, 0, n);
+    check(head + "input x: f32[n, 65, 23, 13]\nweight w: f32[64, 65, 3, 3] = 1\noutput y = conv2d(x, w)\n", 1,
+          kAnyLoops, n);
     check(head + "input x: f32[n, 64, 16, 16]\nweight w: f32[64, 64, 3, 3] = 1\nweight b: f32[64] = 1\n" +
               "output y = relu(conv2d(relu(conv2d(x, w, b, padding=1)), w, padding=1) + x)\n",
-          1, 0, n);
+          1, kAnyLoops, n);
     check("var n in [0, 1]\ninput x: f32[n, 64, 56, 56]\nweight w: f32[64, 64, 3, 3] = 1\n" +
               std::string("output y = relu(conv2d(x, w, padding=1) + x)\n"),
           1, 1, std::min<int64_t>(n, 1));
@@ -94,11 +98,11 @@ TEST_CASE("a batch of any size") {
 TEST_CASE("an image of any size") {
   const std::string head = "var n in [1, 24]\nweight w: f32[64, 64, 3, 3] = 1\nweight b: f32[64] = 1\n";
   for (int64_t n : {1, 2, 3, 7, 24}) {
-    check(head + "input x: f32[1, 64, n, n+3]\noutput y = relu(conv2d(x, w, b, padding=1) + x)\n", 1, 0, n);
+    check(head + "input x: f32[1, 64, n, n+3]\noutput y = relu(conv2d(x, w, b, padding=1) + x)\n", 1, kAnyLoops, n);
     check(head +
               "input x: f32[1, 64, 4*n, 8]\noutput y = relu(conv2d(relu(conv2d(x, w, b, padding=1)), w, padding=1) + "
               "x)\n",
-          1, 0, n);
+          1, kAnyLoops, n);
   }
 }
 
