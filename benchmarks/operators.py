@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Single operators beside ONNX Runtime and, where it is installed, OpenVINO: processor time on one thread, in turns.
+
+usage: benchmarks/operators.py [--bin FOLDER] [--only TEXT] [--rounds N] [--json FILE] [--markdown FILE]
+
+Cases are rows of operator_cases.py. All contenders get the same ONNX file and bound arrays. A ratio is how many times as fast
+as the best peer svod is: the median over the rounds. Needs onnx and onnxruntime. Exits with 1 when results differ.
+"""
+import argparse
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import machine
+import measure
+import operator_cases
+import svod_runtime
+
+TOLERANCE = 1e-3
+BEGIN, END = "<!-- benchmarks/operators.py writes what follows -->", "<!-- operators end here -->"
+TITLES = ["class", "operator", "svod us", "ONNX Runtime us", "OpenVINO us", "best peer / svod"]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--bin", type=Path, default=Path("build/release/bin"), help="folder of svodc")
+    parser.add_argument("--only", default="", help="cases whose class or name has this text")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--json", type=Path, help="write all figures to a file")
+    parser.add_argument("--markdown", type=Path, help="write the table into the place for it in a file")
+    return parser.parse_args()
+
+
+def onnx_runtime(path, inputs):
+    """A function that runs the model, and its results."""
+    import onnxruntime as ort
+    flags = ort.SessionOptions()
+    flags.intra_op_num_threads = flags.inter_op_num_threads = 1
+    session = ort.InferenceSession(path, flags, providers=["CPUExecutionProvider"])
+    results = [svod_runtime.aligned(r) for r in session.run(None, inputs)]
+    binding = session.io_binding()
+    for name, array in inputs.items():
+        binding.bind_cpu_input(name, array)
+    for port, array in zip(session.get_outputs(), results):
+        binding.bind_output(port.name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
+    return (lambda: session.run_with_iobinding(binding)), results
+
+
+def open_vino(path, inputs):
+    """A function that runs the model; None where OpenVINO is not installed or does not take it."""
+    try:
+        import openvino as ov
+        compiled = ov.Core().compile_model(path, "CPU", {"INFERENCE_NUM_THREADS": 1, "PERFORMANCE_HINT": "LATENCY",
+                                                         "INFERENCE_PRECISION_HINT": "f32"})
+        request = compiled.create_infer_request()
+        for name, array in inputs.items():
+            request.set_tensor(name, ov.Tensor(array, shared_memory=True))
+        request.infer()
+        return request.infer
+    except (ImportError, RuntimeError):
+        return None
+
+
+def svod(path, folder, options, inputs, expected, names):
+    """The loaded plan and its results, or what was wrong."""
+    plan = folder / "case.plan"
+    done = subprocess.run([options.bin / "svodc", "compile", path, "-o", plan], capture_output=True, text=True)
+    if done.returncode:
+        return None, done.stderr.strip().splitlines()[0]
+    loaded = svod_runtime.Runtime(options.bin.resolve().parent / "runtime-min/libsvod-runtime.so").load(str(plan), 1)
+    results = [svod_runtime.aligned(np.zeros_like(e)) for e in expected]
+    for name, array in inputs.items():
+        loaded.bind_input(name, array)
+    for name, array in zip(names, results):
+        loaded.bind_output(name, array)
+    loaded.run()
+    return loaded, results
+
+
+def differs(ours, theirs):
+    """Integers may be one step apart where a float was rounded."""
+    if np.issubdtype(theirs.dtype, np.integer):
+        return np.abs(ours.astype(np.int64) - theirs).max() > 1
+    return not np.abs(ours - theirs).max() <= TOLERANCE * max(1e-30, float(np.abs(theirs).max()))
+
+
+def measured(case, options):
+    import onnx
+    row = {"kind": case.kind, "name": case.name}
+    inputs = {k: svod_runtime.aligned(v) for k, v in case.inputs.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "case.onnx")
+        onnx.save(case.model(), path)
+        peer, expected = onnx_runtime(path, inputs)
+        plan, results = svod(path, Path(folder), options, inputs, expected, case.outputs)
+        if plan is None:
+            return row | {"error": results}
+        contenders = {"svod": plan.run, "onnxruntime": peer}
+        if other := open_vino(path, inputs):
+            contenders["openvino"] = other
+        times = measure.interleave(contenders, options.rounds, time.process_time)
+        wrong = any(differs(ours, theirs) for ours, theirs in zip(results, expected))
+        plan.close()
+    ratio = min(measure.ratio(times["svod"], t)[0] for name, t in times.items() if name != "svod")
+    return row | {name: t.rounds for name, t in times.items()} | {"ratio": ratio, "differs": bool(wrong)}
+
+
+def cells(row):
+    if "error" in row:
+        return [row["kind"], row["name"], "not compiled: " + row["error"], "", "", ""]
+    best = [f"{min(row[k]) * 1e6:.1f}" if k in row else "" for k in ("svod", "onnxruntime", "openvino")]
+    return [row["kind"], row["name"], *best, f"{row['ratio']:.2f}" + (" differs" if row["differs"] else "")]
+
+
+def mean(rows):
+    return math.exp(sum(math.log(r["ratio"]) for r in rows) / len(rows))
+
+
+def text_of(rows, rounds):
+    good = [r for r in rows if "ratio" in r]
+    if not good:
+        return "Nothing was measured."
+    kinds = list(dict.fromkeys(r["kind"] for r in good))
+    shares = ", ".join(f"{k} {mean([r for r in good if r['kind'] == k]):.2f}" for k in kinds)
+    worst = min(good, key=lambda r: r["ratio"])
+    lines = [f"On {machine.processor()}, one thread, {rounds} rounds. The geometric mean of {len(good)} ratios is "
+             f"{mean(good):.2f}, the least {worst['ratio']:.2f} ({worst['name']}). By class: {shares}.", "",
+             "| " + " | ".join(TITLES) + " |", "|" + "---|" * len(TITLES)]
+    return "\n".join(lines + ["| " + " | ".join(cells(r)) + " |" for r in rows])
+
+
+def main():
+    options = arguments()
+    rows = []
+    for case in operator_cases.all_cases():
+        if options.only not in f"{case.kind} {case.name}":
+            continue
+        rows.append(measured(case, options))
+        print("  ".join(cells(rows[-1])), file=sys.stderr, flush=True)
+    text = text_of(rows, options.rounds)
+    if options.markdown:
+        page = options.markdown.read_text()
+        before, after = page.split(BEGIN)[0], page.split(END)[1]
+        options.markdown.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    else:
+        print(text)
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    return any(r.get("differs") for r in rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
