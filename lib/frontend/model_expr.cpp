@@ -91,10 +91,12 @@ void ModelReader::unknownName(const GraphExpr& e, bool isSize) {
   record(Diag::UnknownName, e.at, "nothing is called '" + e.text + "'", didYouMean(e.text, known, help));
 }
 
-/// The help where `name` is a value, a dot and what other languages write behind it.
+/// The help where `name` is a value or library, a dot and what other languages write behind it.
 std::string ModelReader::memberOf(const std::string& name, bool hasArguments) const {
   const size_t dot = name.find('.');
-  if (dot == name.npos || find(name.substr(0, dot)) == nullptr) return {};
+  if (dot == name.npos) return {};
+  if (find(name.substr(0, dot)) == nullptr)
+    return spellingOfModule(name.substr(0, dot), name.substr(name.rfind('.') + 1));
   return spellingOfMember(name.substr(0, dot), name.substr(dot + 1, name.find('.', dot + 1) - dot - 1), hasArguments);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "frontend/graph_op.h"
+#include "frontend/other_spellings.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -73,8 +74,11 @@ void checkAttributes(OpCall& call) {
     if (spec == specs.end()) {
       std::string known = "it takes";
       for (std::string_view n : names) known += " " + std::string(n);
+      const std::string_view here = spellingOfAttribute(name);
+      const bool isKnown = std::ranges::find(names, here) != names.end();
       call.fail(Diag::BadAttribute, "no attribute is called '" + name + "'",
-                didYouMean(name, names, names.empty() ? "it takes no attributes" : known));
+                isKnown ? "did you mean '" + std::string(here) + "'?"
+                        : didYouMean(name, names, names.empty() ? "it takes no attributes" : known));
     } else if (!fits(*spec, value)) {
       const auto* word = std::get_if<std::string>(&value.value);
       const bool isChoice = word && !spec->choices.empty();

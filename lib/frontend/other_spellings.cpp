@@ -47,6 +47,25 @@ constexpr Spelling kMembers[] = {
     {"dtype", "the dtype of a value is known when the graph is compiled; cast(%, dtype=f32) gives another one"},
 };
 
+constexpr Spelling kStatements[] = {
+    {"for", "a loop is written loop NAME < COUNT { .. }"},
+    {"while", "a loop is written loop NAME < MOST while CONDITION { .. }"},
+    {"let", "write NAME = VALUE"},
+    {"const", "write NAME = VALUE"},
+    {"else", "there is no other branch: write a second if, with not(..)"},
+    {"elif", "there is no other branch: write a second if, with not(..)"},
+    {"fn", "a function is written def NAME(x) { return .. } on lines of its own"},
+    {"func", "a function is written def NAME(x) { return .. } on lines of its own"},
+    {"function", "a function is written def NAME(x) { return .. } on lines of its own"},
+    {"param", "write weight NAME: f32[2, 3] = FILE"},
+    {"import", "a graph is one file; functions stand above their calls"},
+};
+constexpr Spelling kAttributes[] = {
+    {"dim", "axes"}, {"dims", "axes"}, {"axis", "axes"}, {"keepdim", "keepdims"}, {"perm", "order"},
+};
+/// Whose functions are ops here, by the same name.
+constexpr std::string_view kModules[] = {"np", "numpy", "jnp", "torch", "F", "tf", "math", "nn", "onnx", "svod"};
+
 std::string_view find(std::span<const Spelling> table, std::string_view word) {
   const auto found = std::ranges::find(table, word, &Spelling::other);
   return found == table.end() ? std::string_view() : found->here;
@@ -57,6 +76,14 @@ std::string_view find(std::span<const Spelling> table, std::string_view word) {
 std::string_view spellingOfCharacter(char c) { return find(kCharacters, {&c, 1}); }
 std::string_view spellingOfInfix(std::string_view word) { return find(kInfixes, word); }
 std::string_view spellingOfPrefix(std::string_view word) { return find(kPrefixes, word); }
+
+std::string_view spellingOfStatement(std::string_view word) { return find(kStatements, word); }
+std::string_view spellingOfAttribute(std::string_view name) { return find(kAttributes, name); }
+
+std::string spellingOfModule(std::string_view module, std::string_view member) {
+  const bool isOp = std::ranges::find(kModules, module) != std::end(kModules) && findGraphOp(member) != nullptr;
+  return isOp ? "write " + std::string(member) + "(..)" : "";
+}
 
 std::string spellingOfMember(std::string_view value, std::string_view member, bool hasArguments) {
   std::string help(find(kMembers, member));

@@ -12,6 +12,14 @@ std::string_view spellingOfCharacter(char c);
 std::string_view spellingOfInfix(std::string_view word);
 std::string_view spellingOfPrefix(std::string_view word);
 
+/// For a word that a statement begins with, and for the name of an attribute: that of another one here. Empty for
+/// others.
+std::string_view spellingOfStatement(std::string_view word);
+std::string_view spellingOfAttribute(std::string_view name);
+
+/// For `module.member` of libraries of arrays: "write exp(..)"; empty where that is no op.
+std::string spellingOfModule(std::string_view module, std::string_view member);
+
 /// For `value.member`, a name that is neither defined nor an op: "write sum(x)"; empty where there is no such
 /// thing.
 std::string spellingOfMember(std::string_view value, std::string_view member, bool hasArguments);

@@ -19,6 +19,7 @@ class TextParser {
 
  private:
   Status advance();
+  std::string meantBy(const std::string& word) const;
   bool isSymbol(std::string_view text) const { return token_.kind == TokenKind::Symbol && token_.text == text; }
   bool isWord(std::string_view text) const {
     return token_.kind == TokenKind::Name && !token_.quoted && token_.text == text;

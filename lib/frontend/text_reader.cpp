@@ -1,6 +1,7 @@
 // Statements of the text form.
 #include <algorithm>
 
+#include "frontend/other_spellings.h"
 #include "frontend/text_parser.h"
 #include "support/suggest.h"
 
@@ -25,6 +26,15 @@ std::vector<std::string_view> keywords() {
 }
 
 }  // namespace
+
+/// The help behind a word that begins no statement.
+std::string TextParser::meantBy(const std::string& word) const {
+  for (const char* sign : {"+", "-", "*", "/", "//", "%"})
+    if (isSymbol(sign)) return "assign " + word + " = " + word + " " + sign + " .. gives a state or temp another value";
+  if (const std::string_view here = spellingOfStatement(word); !here.empty()) return std::string(here);
+  return didYouMean(word, keywords(),
+                    "write NAME = op(..), or var, input, weight, state, temp, assign, output, loop, if, repeat, def");
+}
 
 Result<GraphFile> TextParser::file() {
   GraphFile file;
@@ -78,10 +88,7 @@ Status TextParser::statement(std::vector<Statement>& statements) {
       return failAt(first.at, "a part of '" + first.text + "' is no new name",
                     "assign " + first.text + "[..] = VALUE writes a part of a state or temp");
     if (known == std::end(kKeywords))
-      return failAt(
-          first.at, "'" + first.text + "' does not start a statement",
-          didYouMean(first.text, keywords(),
-                     "write NAME = op(..), or var, input, weight, state, temp, assign, output, loop, if, repeat, def"));
+      return failAt(first.at, "'" + first.text + "' does not start a statement", meantBy(first.text));
     SVOD_CHECK(keywordStatement(s, known->kind));
   }
   if (hasBody(s.kind) && token_.kind == TokenKind::Comment) {  // behind the }: it moves in front of the next statement
