@@ -1,6 +1,7 @@
 // Times of a run, written without locks or allocation: every worker has its own totals and its own ring of
 // events.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <ctime>
 #include <vector>

@@ -29,7 +29,7 @@ void keepTime(const std::string& old, const std::string& now, Chunks chunks) {
 enum class Placed : uint8_t { Done, TryAgain };
 
 Result<Placed> moveNew(Temporary& temporary, const std::string& path) {
-  int rc = ::renameat2(AT_FDCWD, temporary.path().c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE);
+  int rc = renamed(temporary.path(), path, Taken::IsError);
   if (rc != 0 && hasNoExchange(errno)) rc = ::rename(temporary.path().c_str(), path.c_str());
   if (rc != 0 && (errno == EEXIST || errno == ENOTEMPTY)) return Placed::TryAgain;
   if (rc != 0) return fail(ioError("cannot create", path, errno));
@@ -59,8 +59,7 @@ Result<Placed> moveTwice(Temporary& temporary, const std::string& path) {
 /// Swaps the two directories; the old one then carries the temporary name and is deleted with it.
 Result<Placed> exchange(Temporary& temporary, const std::string& path) {
   temporary.alsoLock(path);
-  if (::renameat2(AT_FDCWD, temporary.path().c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0)
-    return Placed::Done;
+  if (renamed(temporary.path(), path, Taken::IsExchanged) == 0) return Placed::Done;
   if (errno == ENOENT) return Placed::TryAgain;
   if (hasNoExchange(errno)) return moveTwice(temporary, path);
   return fail(ioError("cannot replace", path, errno));

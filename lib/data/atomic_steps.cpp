@@ -1,6 +1,7 @@
 #include "data/atomic_steps.h"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,6 +55,11 @@ void flushFolder(const std::string& folder) {
   if (fd < 0) return;
   (void)::fsync(fd);
   ::close(fd);
+}
+
+int renamed(const std::string& from, const std::string& to, Taken taken) {
+  const auto flags = static_cast<unsigned>(taken);
+  return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags));
 }
 
 }  // namespace svod::detail

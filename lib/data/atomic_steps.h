@@ -21,7 +21,11 @@ Status fillAndClose(int fd, Chunks chunks, const std::string& path, Flush flush)
 /// Makes the renamed entry durable. Not being able to flush a directory is no failure.
 void flushFolder(const std::string& folder);
 
-/// Of renameat2, on file systems that cannot exchange two names.
+/// How the kernel's renameat2 treats a name that is taken. Not every C library has the function.
+enum class Taken : unsigned { IsError = 1, IsExchanged = 2 };
+/// 0, or -1 with errno set.
+int renamed(const std::string& from, const std::string& to, Taken taken);
+/// Of renamed(), on file systems that cannot exchange two names.
 inline bool hasNoExchange(int error) { return error == EINVAL || error == ENOSYS; }
 
 }  // namespace svod::detail

@@ -108,7 +108,7 @@ struct Replacement {
   Status place(const std::string& shown) {
     isExchange = ::access(target.c_str(), F_OK) == 0;
     if (isExchange) temporary.alsoLock(target);  // what can be taken back is not to be cleared away
-    int rc = isExchange ? ::renameat2(AT_FDCWD, temporary.path().c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE)
+    int rc = isExchange ? renamed(temporary.path(), target, Taken::IsExchanged)
                         : ::rename(temporary.path().c_str(), target.c_str());
     if (rc != 0 && isExchange && hasNoExchange(errno)) {  // a file system without exchange
       isExchange = false;
@@ -123,7 +123,7 @@ struct Replacement {
   void takeBack() {
     if (!isPlaced) return;
     if (isExchange) {
-      (void)::renameat2(AT_FDCWD, temporary.path().c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE);
+      (void)renamed(temporary.path(), target, Taken::IsExchanged);
     } else {
       (void)::unlink(target.c_str());
     }

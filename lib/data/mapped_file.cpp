@@ -62,10 +62,17 @@ constexpr IoHelp kIoHelps[] = {
 
 }  // namespace
 
+namespace {
+
+/// What strerror_r returned: GNU's has a text, which may be another one than `buffer`, and others a code.
+[[maybe_unused]] const char* textOf(const char* text, const char*) { return text; }
+[[maybe_unused]] const char* textOf(int, const char* buffer) { return buffer; }
+
+}  // namespace
+
 Error ioError(const std::string& action, const std::string& path, int errnoValue) {
-  char buffer[128];
-  // The GNU strerror_r may return a static text instead of filling the buffer.
-  std::string text = ::strerror_r(errnoValue, buffer, sizeof buffer);
+  char buffer[128] = "";
+  const std::string text = textOf(::strerror_r(errnoValue, buffer, sizeof buffer), buffer);
   const auto* row = std::ranges::find(kIoHelps, errnoValue, &IoHelp::error);
   std::string help = row == std::end(kIoHelps) ? "check the path, and the file system it is on" : row->help;
   return Error(Diag::Io, says({action, " '", path, "': ", text}), help);
