@@ -219,9 +219,9 @@ bool learn(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& finding
   if (demand.isEqual) {
     // A product of two sizes that is large enough says nothing of one of them.
     const bool takesShares = !demand.mayBeChecked, mayUnify = takesShares || !mayHoldAsItIs(demand);
-    return learnEqual(demand, {false, true}, sizes, findings) ||
+    return learnEqual(demand, {false, true}, sizes, findings) || learnMost(demand, sizes, findings) ||
            (takesShares && learnEqual(demand, {false, false}, sizes, findings)) ||
-           (mayUnify && learnEqual(demand, {true, false}, sizes, findings)) || learnMost(demand, sizes, findings);
+           (mayUnify && learnEqual(demand, {true, false}, sizes, findings));
   }
   const auto isFree = nobodyBounds(sizes);
   if (demand.isRoom) {

@@ -79,6 +79,21 @@ TEST_CASE("a size that is a quotient of what a table has bounds the table's inde
   CHECK(run(import, {{"m", 2}}) == f32({2, 2}, {2, 3, 4, 5}));
 }
 
+TEST_CASE("the middle of a table of distances bounds the size, and does not make it one") {
+  OnnxMaker m;
+  m.input("x", {"n"}).output("y").ints("zero", {1}, {0}).ints("one", {1}, {1}).ints("two", {1}, {2});
+  m.ints("middle", {1}, {8}).floats("table", {15}, std::vector<float>(15, 1));
+  m.node("Shape", {"x"}, {"size"}), m.node("Sub", {"middle", "size"}, {"first"});
+  m.node("Sub", {"middle", "one"}, {"center"}), m.node("Add", {"center", "size"}, {"end"});
+  m.node("Slice", {"table", "first", "end"}, {"distances"}), m.node("Shape", {"distances"}, {"count"});
+  m.node("Div", {"count", "two"}, {"half"}), m.node("Add", {"half", "one"}, {"to"});
+  m.node("Slice", {"distances", "zero", "to"}, {"some"}), m.node("Add", {"x", "some"}, {"y"});
+  const OnnxImport import = m.import();
+  CHECK(boundsOf(import, "n").min == 1);
+  CHECK(boundsOf(import, "n").max == 8);
+  CHECK(run(import, {{"n", 3}}) == f32({3}, {1, 2, 3}));
+}
+
 TEST_CASE("the last window of a pool that rounds up needs the beginning of itself") {
   for (const auto& [kernel, stride, least] : {std::tuple<int64_t, int64_t, int64_t>{4, 4, 1}, {3, 2, 2}, {5, 2, 4}}) {
     OnnxMaker m;
