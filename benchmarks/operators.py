@@ -22,7 +22,6 @@ import measure
 import operator_cases
 import svod_runtime
 
-TOLERANCE = 1e-3
 BEGIN, END = "<!-- benchmarks/operators.py writes what follows -->", "<!-- operators end here -->"
 TITLES = ["class", "operator", "svod us", "ONNX Runtime us", "OpenVINO us", "best peer / svod"]
 
@@ -83,11 +82,11 @@ def svod(path, folder, options, inputs, expected, names):
     return loaded, results
 
 
-def differs(ours, theirs):
+def differs(ours, theirs, tolerance):
     """Integers may be one step apart where a float was rounded."""
     if np.issubdtype(theirs.dtype, np.integer):
         return np.abs(ours.astype(np.int64) - theirs).max() > 1
-    return not np.abs(ours - theirs).max() <= TOLERANCE * max(1e-30, float(np.abs(theirs).max()))
+    return not np.abs(ours - theirs).max() <= tolerance * max(1e-30, float(np.abs(theirs).max()))
 
 
 def measured(case, options):
@@ -105,7 +104,7 @@ def measured(case, options):
         if other := open_vino(path, inputs):
             contenders["openvino"] = other
         times = measure.interleave(contenders, options.rounds, time.process_time)
-        wrong = any(differs(ours, theirs) for ours, theirs in zip(results, expected))
+        wrong = any(differs(ours, theirs, case.tolerance) for ours, theirs in zip(results, expected))
         plan.close()
     ratio = min(measure.ratio(times["svod"], t)[0] for name, t in times.items() if name != "svod")
     return row | {name: t.rounds for name, t in times.items()} | {"ratio": ratio, "differs": bool(wrong)}
