@@ -79,7 +79,7 @@ class TapParts {
     for (int i = 0; i < spatial; ++i) {
       const auto at = static_cast<size_t>(i);
       windows.push_back(windowsOf(call_.b, axes_[at], chosen[at]));
-      if (!axes_[at].kernel.is(chosen[at].tapCount) && windows.back().kernel.is(chosen[at].tapCount))
+      if (windows.back().kernel != axes_[at].kernel)
         weights = narrow(weights, 4 + spatial + i, call_.b.dim(chosen[at].firstTap), call_.b.dim(chosen[at].tapCount));
     }
     Tensor sums = productSums(call_, unfold(x_, 3, windows), weights, spatial);
