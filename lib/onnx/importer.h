@@ -68,8 +68,9 @@ class OnnxImporter : public OnnxContext {
   bool learn(SizeFindings& findings) const;
   /// The same for inputs whose elements ops need as sizes.
   bool learnValues(SizeFindings& findings) const;
-  /// Whether elements of inputs are sizes that nothing tells.
+  /// Whether elements of inputs are sizes that nothing tells; whether ops need bounds of sizes that a run computes.
   bool hasOpenValues() const { return isOpen_; }
+  bool wantsLengths() const { return wantsLengths_; }
   /// What was chosen because neither the model nor the options do.
   std::vector<Error> notes() const;
   /// After read() without errors and without rooms: those that the states of the options need.
@@ -102,6 +103,7 @@ class OnnxImporter : public OnnxContext {
   void recordAll(const std::vector<Error>& errors) override;
   std::string elementName(int i, int64_t element) const override;
   std::optional<Interval> elementBounds(const std::string& name) override { return lengthBounds_.use(name); }
+  std::optional<Interval> usualElementBounds(const std::string& name) override;
 
  private:
   // importer_nodes.cpp
@@ -176,20 +178,19 @@ class OnnxImporter : public OnnxContext {
   std::optional<Dims> dimsOf(const proto::ValueInfoProto& input);
   Tensor constantInput(const std::string& name, const std::string& path, DType dtype, const Dims& dims);
   void addOutput(ImportedBody& body, const proto::ValueInfoProto& output);
-
   void addLengths(const std::string& name, const Tensor& x);
 
   // convert.cpp: what converted graphs look like
   void label(const Tensor& value, const std::string& name);
   void noteNode(const proto::NodeProto& node);
 
-  // importer_errors.cpp, and names
+  // importer_errors.cpp
   void record(Error error);
   void record(Diag diag, std::string message, std::string help = {});
   void recordNode(const ImportedBody& body, const proto::NodeProto& node, Error error);
-  void recordNode(const ImportedBody& body, const proto::NodeProto& node, Diag diag, std::string message,
+  void recordNode(const ImportedBody& body, const proto::NodeProto& node, Diag diag, std::string text,
                   std::string help) {
-    recordNode(body, node, Error(diag, std::move(message), std::move(help)));
+    recordNode(body, node, Error(diag, std::move(text), std::move(help)));
   }
   std::string nameOf(const ImportedBody& body, const proto::NodeProto& node) const;
   void noteShape(const ImportedBody& body, const proto::ValueInfoProto& output, const Tensor& x);
@@ -235,18 +236,17 @@ class OnnxImporter : public OnnxContext {
   std::vector<std::string> asked_;        // inputs whose value ops were refused for
   RankCases cases_;                       // as SizeFindings::cases
   std::vector<ValueOfInput> values_;
-  bool isOpen_ = false;                     // some of values_ are sizes that nothing tells
-  ImportedBody* body_ = nullptr;            // the one a lowering runs in
-  const proto::NodeProto* node_ = nullptr;  // the one that is lowered
-  size_t nodeCount_ = 0, otherRanks_ = 0;   // outputs whose rank the model declares otherwise
+  bool isOpen_ = false, wantsLengths_ = false;  // some of values_ are sizes that nothing tells; as wantsLengths()
+  ImportedBody* body_ = nullptr;                // the one a lowering runs in
+  const proto::NodeProto* node_ = nullptr;      // the one that is lowered
+  size_t nodeCount_ = 0, otherRanks_ = 0;       // outputs whose rank the model declares otherwise
   uint64_t randomCount_ = 0;
   std::unordered_map<uint32_t, Dequantized> dequantized_;  // by node
   std::unordered_map<uint32_t, TensorList> lists_;         // the same
   StateRooms rooms_;
-  std::map<std::string, ImportedState> states_;        // by input
-  std::map<std::string, std::string> presentOf_;       // the input, by output
-  std::map<std::string, std::string> presentMakers_;   // the input, by the value that becomes the output
-  std::unordered_map<uint32_t, std::string> stateOf_;  // the input, by the node of its past
+  std::map<std::string, ImportedState> states_;                   // by input
+  std::map<std::string, std::string> presentOf_, presentMakers_;  // the input, by output, and by what becomes it
+  std::unordered_map<uint32_t, std::string> stateOf_;             // the input, by the node of its past
 };
 
 /// How much room the states that the options name need: from an import without them. With `errors` when that fails.

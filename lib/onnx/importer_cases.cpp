@@ -99,10 +99,9 @@ namespace {
 
 // The first reading whose ops find the sizes they need, or the last one.
 std::unique_ptr<OnnxImporter> readCases(const std::shared_ptr<const OnnxFile>& file, const LoadOptions& options,
-                                        const StateRooms& rooms, bool keepsLog, const RankCases& cases) {
+                                        const StateRooms& rooms, bool keepsLog, const SizeFindings& from) {
   constexpr int kMostAttempts = 64;
-  SizeFindings findings;
-  findings.cases = cases;
+  SizeFindings findings = from;
   std::unique_ptr<OnnxImporter> refused;  // by ops that need the value of an input
   for (int attempt = 1;; ++attempt) {
     auto importer = std::make_unique<OnnxImporter>(file, options, findings, rooms);
@@ -133,12 +132,10 @@ std::string caseToTry(const OnnxImporter& reading, const std::set<std::string>& 
   return key;
 }
 
-}  // namespace
-
-std::unique_ptr<OnnxImporter> OnnxImporter::readFile(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
-                                                     const StateRooms& rooms, bool keepsLog) {
+// The best of readings with other cases, all of them starting from what is found already.
+std::unique_ptr<OnnxImporter> bestReading(const std::shared_ptr<const OnnxFile>& file, const LoadOptions& options,
+                                          const StateRooms& rooms, bool keepsLog, SizeFindings forced) {
   constexpr int kMostReadings = 16;
-  RankCases forced;
   std::unique_ptr<OnnxImporter> best = readCases(file, options, rooms, keepsLog, forced);
   std::set<std::string> tried;
   for (int readings = 1; readings < kMostReadings; ++readings) {
@@ -146,21 +143,36 @@ std::unique_ptr<OnnxImporter> OnnxImporter::readFile(std::shared_ptr<const OnnxF
     if (key.empty()) break;
     tried.insert(key);
     const RankCase last = best->cases().at(key);
-    RankCases other = forced;
-    other[key] = last;
-    other[key].holds = !last.holds, other[key].isForced = true;
+    SizeFindings other = forced;
+    RankCase& changed = other.cases[key] = last;
+    changed.holds = !last.holds, changed.isForced = true;
     std::unique_ptr<OnnxImporter> importer = readCases(file, options, rooms, keepsLog, other);
     const int better = importer->score().against(best->score());
     if (better == 0 && !last.isOfSizes && !best->hasErrors()) {
-      best->record(Diag::Unsupported,
-                   last.name + ": branches with different ranks under a condition that only a run can tell",
-                   (last.help.empty() ? "" : last.help + "; or ") +
-                       "a condition made from constants and shapes, or branches of one rank");
+      best->recordAll({Error(Diag::Unsupported,
+                             last.name + ": branches with different ranks under a condition that only a run can tell",
+                             (last.help.empty() ? "" : last.help + "; or ") +
+                                 "a condition made from constants and shapes, or branches of one rank")});
       break;
     }
     if (better > 0) best = std::move(importer), forced = std::move(other);
   }
   return best;
+}
+
+}  // namespace
+
+// Sizes that a run computes are bounded where the model is refused otherwise. Where it is refused all the same, the
+// reading that came further says what is missing.
+std::unique_ptr<OnnxImporter> OnnxImporter::readFile(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
+                                                     const StateRooms& rooms, bool keepsLog) {
+  SizeFindings findings;
+  std::unique_ptr<OnnxImporter> best = bestReading(file, options, rooms, keepsLog, findings);
+  if (!best->hasErrors() || !best->wantsLengths()) return best;
+  findings.boundsLengths = true;
+  std::unique_ptr<OnnxImporter> bounded = bestReading(file, options, rooms, keepsLog, std::move(findings));
+  const bool isFurther = !bounded->hasErrors() || bounded->score().failedAt > best->score().failedAt;
+  return isFurther ? std::move(bounded) : std::move(best);
 }
 
 }  // namespace svod

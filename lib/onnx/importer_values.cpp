@@ -16,6 +16,9 @@ namespace {
 // Of how many elements an input may be; sizes are for no more than 32 axes, amounts in front of and behind them.
 constexpr int64_t kMostValues = 64;
 
+// Of a size that a run computes: a run costs what the greatest one does.
+constexpr Interval kUsualLength{0, 512};
+
 std::string sizeName(const std::string& input, int64_t element) { return input + "." + std::to_string(element); }
 
 // How many elements an input has that can be sizes, or -1.
@@ -37,6 +40,27 @@ int64_t valueCount(const proto::ValueInfoProto& input) {
 // Lowerings that could not do without the value of inputs ask for it here.
 void OnnxImporter::askForValues(std::span<const std::string> inputs) {
   asked_.insert(asked_.end(), inputs.begin(), inputs.end());
+}
+
+// Not of elements of inputs: those are sizes of the plan where an option names them.
+std::optional<Interval> OnnxImporter::usualElementBounds(const std::string& name) {
+  const auto& inputs = file_->model.graph().input();
+  const bool isOfInput =
+      std::ranges::any_of(inputs, [&](const auto& input) { return name.starts_with(input.name() + "."); });
+  if (isOfInput) return std::nullopt;
+  wantsLengths_ = true;
+  if (!findings_.boundsLengths) return std::nullopt;
+  const std::string least = std::to_string(kUsualLength.min), most = std::to_string(kUsualLength.max);
+  Error said(Diag::VariableBounds,
+             "'" + shortened(name) + "' is taken to be " + least + " to " + most + ": " + nameOf(*body_, *node_) +
+                 " takes it from a run",
+             "other bounds: " + optionText("--var", name, "LO:HI") + "; a run costs what the greatest one does",
+             {file_->path, 0, 0});
+  said = printable(std::move(said));
+  if (std::ranges::find(problems_.notes(), said->message, [](const Error& e) { return e->message; }) ==
+      problems_.notes().end())
+    problems_.addNote(said);
+  return kUsualLength;
 }
 
 bool OnnxImporter::learnValues(SizeFindings& findings) const {

@@ -102,6 +102,8 @@ class OnnxContext {
   virtual std::string elementName(int i, int64_t element) const = 0;
   /// The bounds that --var gives it.
   virtual std::optional<Interval> elementBounds(const std::string& name) = 0;
+  /// The bounds it is taken to have where neither --var nor the model gives it any; nothing where it is to be refused.
+  virtual std::optional<Interval> usualElementBounds(const std::string& name) = 0;
   /// Whether what is imported now is forgotten, but for the dims of its results.
   bool isRehearsing = false;
 };
@@ -244,7 +246,7 @@ class OnnxNode {
   std::vector<int> axes(std::span<const int64_t> axes, int rank) const;
 
  private:
-  std::optional<Interval> givenBounds(int i, int64_t element, const Tensor& value) const;
+  std::optional<Interval> namedBounds(int i, int64_t element, const Tensor& value, bool isUsual) const;
   Dim bounded(int i, int64_t element, bool isSigned) const;
   Dims boundedAll(int i, bool areSigned) const;
   const proto::AttributeProto* find(std::string_view attribute) const;

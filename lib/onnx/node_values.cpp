@@ -109,11 +109,12 @@ Dims OnnxNode::sizes(int i) const {
   return {};
 }
 
-// What --var says of an element, which every run checks.
-std::optional<Interval> OnnxNode::givenBounds(int i, int64_t element, const Tensor& value) const {
+// What --var says of an element, or what it is taken for without, which every run checks.
+std::optional<Interval> OnnxNode::namedBounds(int i, int64_t element, const Tensor& value, bool isUsual) const {
   const std::string name = context_.elementName(i, element);
-  const std::optional<Interval> given = name.empty() ? std::nullopt : context_.elementBounds(name);
-  if (!given || !b.counters().empty()) return std::nullopt;
+  if (name.empty() || !b.counters().empty()) return std::nullopt;
+  const std::optional<Interval> given = isUsual ? context_.usualElementBounds(name) : context_.elementBounds(name);
+  if (!given) return std::nullopt;
   b.expect(value, min(max(value, given->min), given->max),
            std::string(op.name) + ": the size '" + shortened(name) + "', which " +
                optionText("--var", name, std::to_string(given->min) + ":" + std::to_string(given->max)) + " bounds");
@@ -128,11 +129,14 @@ Dim OnnxNode::bounded(int i, int64_t element, bool isSigned) const {
   if (!node) return {};
   Tensor value = cast(b.asIs(node), DType::I64);
   ValueRange range = context_.knownValues().range(b.asIs(node));
-  if (const std::optional<Interval> given = givenBounds(i, element, value)) {
+  std::optional<Interval> given = namedBounds(i, element, value, false);
+  if (!given && range.most > kMost) {
+    if (!isSigned) given = namedBounds(i, element, value, true);
+    if (!given || range.least > static_cast<double>(given->max)) return {};
+  }
+  if (given) {
     if (given->min == given->max) return b.dim(given->min);
     range = {std::max(range.least, static_cast<double>(given->min)), static_cast<double>(given->max)};
-  } else if (range.most > kMost) {
-    return {};
   }
   const bool isNatural = range.least >= 0;
   if (isSigned ? range.least < -kMost : !isNatural && !b.counters().empty()) return {};

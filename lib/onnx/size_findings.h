@@ -59,6 +59,7 @@ struct SizeFindings {
   std::set<std::string> values;  // inputs whose elements are sizes
   std::map<std::string, int64_t> swept;  // likely values of variables that windows go along
   RankCases cases;                       // by node
+  bool boundsLengths = false;            // sizes that a run computes, and that nothing bounds, are short
 };
 
 /// Adds to `findings` what meets the demand, as far as variables are concerned that nobody bounded: an equality, or

@@ -56,6 +56,13 @@ void addResize(OnnxMaker& m, const std::string& mode, const std::string& coordin
   addAttribute(resize, "mode", mode), addAttribute(resize, "coordinate_transformation_mode", coordinates);
 }
 
+bool saysOf(const OnnxImport& import, const std::string& what) {
+  std::string all;
+  for (const Error& note : import.notes) all += toText(note) + "\n";
+  UNSCOPED_INFO(all);
+  return all.find(what) != std::string::npos;
+}
+
 }  // namespace
 
 TEST_CASE("values that something bounds are sizes") {
@@ -250,7 +257,44 @@ TEST_CASE("a quotient by what may underflow to 0 bounds no size") {
   m.node("Div", {"h", "square"}, {"i"}), m.node("Mul", {"i", "tiny"}, {"j"});
   addAttribute(m.node("Cast", {"j"}, {"size"}), "to", int64_t{kInt64});
   m.node("ConstantOfShape", {"size"}, {"y"});
-  CHECK_FALSE(m.import().model);
+  CHECK(saysOf(m.import(), "'size.0' is taken to be 0 to 512"));
+}
+
+// As PyTorch's exporter writes repeat_interleave: the sum of the counts is the number of rows.
+TEST_CASE("a size of a run that nothing bounds is short, and a note says how to bound it") {
+  OnnxMaker m(18);
+  m.input("k", {"n"}, kInt64).output("y", kInt64);
+  m.ints("zero", {}, {0}).ints("one", {}, {1}).ints("first", {1}, {0});
+  m.node("CumSum", {"k", "first"}, {"ends"}), m.node("ReduceMax", {"ends"}, {"all"});
+  addAttribute(*m.model.mutable_graph()->mutable_node(1), "keepdims", int64_t{0});
+  m.node("Range", {"zero", "all", "one"}, {"y"});
+  const OnnxImport import = m.import();
+  REQUIRE(import.model);
+  CHECK(saysOf(import, "'all.0' is taken to be 0 to 512: Range (opset 18) takes it from a run"));
+  CHECK(saysOf(import, "--var all.0=LO:HI"));
+  const auto rows = [](const OnnxImport& from, const std::vector<int64_t>& k) {
+    const auto count = static_cast<int64_t>(k.size());
+    HostTensor counts = HostTensor::zeros(DType::I64, {count});
+    for (int64_t i = 0; i < count; ++i) counts.set(i, Scalar::ofInt(DType::I64, k[static_cast<size_t>(i)]));
+    return computed(from, [&](const ModelPort&) { return counts; }, {{"n", count}});
+  };
+  CHECK(rows(import, {2, 0, 3})->dims == std::vector<int64_t>{5});
+  CHECK(rows(import, {500, 12})->dims == std::vector<int64_t>{512});
+  CHECK_FALSE(rows(import, {500, 13}));
+  LoadOptions options;
+  options.variables.push_back({"all.0", 0, 1000, {}});
+  const OnnxImport longer = m.import(options);
+  REQUIRE(longer.model);
+  CHECK(rows(longer, {500, 500})->dims == std::vector<int64_t>{1000});
+  CHECK_FALSE(rows(longer, {500, 501}));
+}
+
+TEST_CASE("what is refused for another reason names that") {
+  OnnxMaker m(18);
+  m.input("k", {"4"}).output("y").floats("ten", {}, {10});
+  addAttribute(m.node("Cast", {"k"}, {"c"}), "to", int64_t{kInt64});
+  m.node("ConstantOfShape", {"c"}, {"grid"}), m.node("NoSuchOp", {"grid"}, {"y"});
+  CHECK(isRefused(m.import(), "NoSuchOp"));
 }
 
 TEST_CASE("a resize in a loop has a size of its own in every step") {
