@@ -205,6 +205,11 @@ void ModelReader::unknownOp(const GraphExpr& e) {
     return record(Diag::UnknownOp, e.at, "'" + e.text + "' calls itself",
                   "functions are copied into the graph; what repeats is a loop NAME < COUNT { .. }");
   std::string help = memberOf(e.text, !e.items.empty() || !e.attributes.empty());
+  constexpr std::string_view kAnyDType = "dtype=f32";
+  const GraphExpr* type = !e.items.empty() ? &e.items[0] : !e.attributes.empty() ? &e.attributes[0].value : nullptr;
+  const std::string_view dtype = type != nullptr ? spellingOfDType(type->text) : std::string_view();
+  if (const size_t at = help.find(kAnyDType); at != help.npos && !dtype.empty())
+    help.replace(at, kAnyDType.size(), "dtype=" + std::string(dtype));
   if (help.empty())
     help = didYouMean(e.text, graphOpNames(), "svodc --list-ops shows them all; functions stand above their calls");
   record(Diag::UnknownOp, e.at, "no op is called '" + e.text + "'", help);

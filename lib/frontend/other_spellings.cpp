@@ -4,6 +4,7 @@
 #include <span>
 
 #include "frontend/graph_op.h"
+#include "ir/dtype.h"
 
 namespace svod {
 
@@ -43,7 +44,7 @@ constexpr Spelling kMembers[] = {
     {"view", "write reshape(%, shape=[..])"},
     {"astype", "write cast(%, dtype=f32)"},
     {"to", "write cast(%, dtype=f32)"},
-    {"float", "write cast(%, dtype=f32)"},
+    {"type", "write cast(%, dtype=f32)"},
     {"dtype", "the dtype of a value is known when the graph is compiled; cast(%, dtype=f32) gives another one"},
 };
 
@@ -62,6 +63,13 @@ constexpr Spelling kStatements[] = {
 };
 constexpr Spelling kAttributes[] = {
     {"dim", "axes"}, {"dims", "axes"}, {"axis", "axes"}, {"keepdim", "keepdims"}, {"perm", "order"},
+};
+constexpr Spelling kDTypes[] = {
+    {"half", "f16"},   {"float16", "f16"}, {"bfloat16", "bf16"}, {"float32", "f32"}, {"float", "f32"},
+    {"single", "f32"}, {"double", "f64"},  {"float64", "f64"},   {"int8", "i8"},     {"int16", "i16"},
+    {"short", "i16"},  {"int32", "i32"},   {"int", "i32"},       {"int64", "i64"},   {"long", "i64"},
+    {"uint8", "u8"},   {"byte", "u8"},     {"uint16", "u16"},    {"uint32", "u32"},  {"uint64", "u64"},
+    {"bool_", "bool"},
 };
 /// Whose functions are ops here, by the same name.
 constexpr std::string_view kModules[] = {"np", "numpy", "jnp", "torch", "F", "tf", "math", "nn", "onnx", "svod"};
@@ -85,8 +93,17 @@ std::string spellingOfModule(std::string_view module, std::string_view member) {
   return isOp ? "write " + std::string(member) + "(..)" : "";
 }
 
+std::string_view spellingOfDType(std::string_view word) {
+  const size_t dot = word.find('.');
+  const bool isOfModule = dot != word.npos && std::ranges::find(kModules, word.substr(0, dot)) != std::end(kModules);
+  if (isOfModule) word.remove_prefix(dot + 1);
+  return dtypeFromText(word) ? word : find(kDTypes, word);
+}
+
 std::string spellingOfMember(std::string_view value, std::string_view member, bool hasArguments) {
   std::string help(find(kMembers, member));
+  if (const std::string_view dtype = spellingOfDType(member); !dtype.empty())
+    help = "write cast(%, dtype=" + std::string(dtype) + ")";
   if (const GraphOp* op = findGraphOp(member, 1); help.empty() && op != nullptr)
     help = "write " + std::string(member) + (hasArguments ? "(%, ..)" : "(%)");
   if (help.empty()) return help;

@@ -20,6 +20,9 @@ std::string_view spellingOfAttribute(std::string_view name);
 /// For `module.member` of libraries of arrays: "write exp(..)"; empty where that is no op.
 std::string spellingOfModule(std::string_view module, std::string_view member);
 
+/// For the name of a dtype, here or in libraries of arrays: `f16` of `np.float16`; empty for other words.
+std::string_view spellingOfDType(std::string_view word);
+
 /// For `value.member`, a name that is neither defined nor an op: "write sum(x)"; empty where there is no such
 /// thing.
 std::string spellingOfMember(std::string_view value, std::string_view member, bool hasArguments);

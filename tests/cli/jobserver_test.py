@@ -1,4 +1,5 @@
-"""The jobs of a GNU make that runs svodc: taken for threads, and given back however svodc ends."""
+"""How many kernels svodc compiles at once: as many as a GNU make that runs it gives jobs for, or its control group pays for."""
+import contextlib
 import fcntl
 import os
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 import termios
 import time
 import unittest
+from pathlib import Path
 
 from svodc import BIN, ROOT, ToolTest, clean_environment, contents, main
 
@@ -94,6 +96,38 @@ class JobServer(ToolTest):
         done = subprocess.run(["make", "-j3"], cwd=self.folder, env=clean_environment({"SVOD_NO_CACHE": "1"}), capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(contents(self.folder / "a"), contents(self.folder / "c"))
+
+
+class ControlGroup(ToolTest):
+    """Version 1 of control groups, where this process may make one."""
+
+    def most_threads(self, group=None):
+        def enter():
+            if group:
+                (group / "cgroup.procs").write_text(str(os.getpid()))
+
+        process = subprocess.Popen([BIN / "svodc", "compile", self.graph(GRAPH), "-o", self.folder / "p"], env=clean_environment({"SVOD_NO_CACHE": "1"}),
+                                   preexec_fn=enter, stdout=subprocess.DEVNULL)
+        most = 0
+        while process.poll() is None:
+            with contextlib.suppress(OSError):
+                most = max(most, len(os.listdir(f"/proc/{process.pid}/task")))
+        self.assertEqual(process.returncode, 0)
+        return most
+
+    def test_quota(self):
+        group = Path(f"/sys/fs/cgroup/cpu/svod-test-{os.getpid()}")
+        try:
+            group.mkdir()
+        except OSError:
+            self.skipTest("needs the right to make a control group")
+        self.addCleanup(group.rmdir)
+        (group / "cpu.cfs_period_us").write_text("100000")
+        (group / "cpu.cfs_quota_us").write_text("100000")
+        free = self.most_threads()
+        if free < 3:
+            self.skipTest("needs two processors")
+        self.assertLess(self.most_threads(group), free)
 
 
 if __name__ == "__main__":

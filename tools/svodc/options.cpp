@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <thread>
 
 #include "data/mapped_file.h"
 #include "driver/kernel_passes.h"
 #include "plan/pack.h"
 #include "processors.h"
+#include "runtime-min/processors.h"
 #include "support/suggest.h"
 #include "support/utf8.h"
 #include "symbolic/symbolic.h"
@@ -181,7 +181,7 @@ Result<int64_t> foldLimit(const Flags& flags) {
 
 int jobsOf(int64_t wanted) {
   if (wanted > 0) return static_cast<int>(std::min<int64_t>(wanted, 1024));
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return static_cast<int>(usableProcessors());
 }
 
 /// Of a device, whose processor is none of --cpu.
