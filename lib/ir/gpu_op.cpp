@@ -66,7 +66,8 @@ const GpuOpInfo* findGpuOp(std::string_view name) {
 
 bool hasGpuOp(std::string_view name, GpuFamily family, int generation) {
   const GpuOpInfo* found = findGpuOp(name);
-  const int since = !found ? 0 : family == GpuFamily::Cuda ? found->cuda : found->metal;
+  if (found == nullptr || family == GpuFamily::Portable) return false;
+  const int since = family == GpuFamily::Cuda ? found->cuda : found->metal;
   return since > 0 && generation >= since;
 }
 

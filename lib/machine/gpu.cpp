@@ -45,7 +45,8 @@ std::vector<std::string_view> gpuNames() {
 }
 
 std::string toText(const GpuTarget& gpu) {
-  const char* family = gpu.family == GpuFamily::Cuda ? "cuda" : "metal";
+  constexpr const char* kFamilies[] = {"cuda", "metal", "portable"};
+  const char* family = kFamilies[static_cast<size_t>(gpu.family)];
   return "gpu: " + gpu.name + "\nfamily: " + family + ", generation " + std::to_string(gpu.generation) +
          "\ngrid: " + extents(gpu.limits.grid) + " workgroups\nworkgroup: " + std::to_string(gpu.maxThreads) +
          " threads, at most " + extents(gpu.limits.group) + "\nshared: " + std::to_string(gpu.sharedBytes) +

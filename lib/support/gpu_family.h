@@ -4,7 +4,8 @@
 
 namespace svod {
 
-/// Generations are the compute capability times ten (cuda), or Apple's GPU family (metal).
-enum class GpuFamily : uint8_t { Cuda, Metal };
+/// Generations are the compute capability times ten (cuda), or Apple's GPU family (metal). What is portable has
+/// workgroups, the memory they share and barriers, and neither instructions nor tensor cores that others have.
+enum class GpuFamily : uint8_t { Cuda, Metal, Portable };
 
 }  // namespace svod
