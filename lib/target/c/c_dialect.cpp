@@ -92,6 +92,13 @@ std::string literalText(const Scalar& value) {
   return v < 0 && d != DType::I64 ? "(" + text + ")" : text;
 }
 
+const OpText* findText(const CDialect& dialect, Op op, DType operand) {
+  for (const CDialect* d = &dialect; d != nullptr; d = d->others)
+    for (const OpText& row : d->ops)
+      if (row.op == op && (row.operands & operandKind(operand)) != 0) return &row;
+  return nullptr;
+}
+
 std::string fillText(const CDialect& dialect, std::string_view text, DType d, std::span<const std::string> operands) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -105,7 +112,7 @@ std::string fillText(const CDialect& dialect, std::string_view text, DType d, st
     else if (what == 'U')
       out += dialect.typeName(wrapType(d));
     else if (what == 'f')
-      out += d == DType::F32 ? "f" : "";
+      out += d == DType::F32 ? dialect.floatSuffix : "";
     else
       out += operands[static_cast<size_t>(what - '0')];
   }
@@ -115,10 +122,9 @@ std::string fillText(const CDialect& dialect, std::string_view text, DType d, st
 std::optional<std::string> opText(const CDialect& dialect, UOp node, std::span<const std::string> operands) {
   DType operand = node.op() == Op::Where ? node.dtype() : node.src(0).dtype();
   if (dialect.typeName(node.dtype()).empty()) return std::nullopt;
-  for (const OpText& row : dialect.ops)
-    if (row.op == node.op() && (row.operands & operandKind(operand)) != 0)
-      return fillText(dialect, row.text, node.dtype(), operands);
-  return std::nullopt;
+  const OpText* row = findText(dialect, node.op(), operand);
+  if (row == nullptr) return std::nullopt;
+  return fillText(dialect, row->text, node.dtype(), operands);
 }
 
 }  // namespace svod

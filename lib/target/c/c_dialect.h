@@ -22,9 +22,14 @@ struct CDialect {
   std::string_view name;
   std::span<const OpText> ops;
   std::string_view (*typeName)(DType);
+  std::string_view floatSuffix = "f";  // of math functions of f32
+  const CDialect* others = nullptr;    // has the ops that this one lacks
 };
 
 extern const CDialect kC11;
+
+/// The row for an op on operands of a dtype; null if the dialect has none.
+const OpText* findText(const CDialect& dialect, Op op, DType operand);
 
 /// `text` with its `$` parts replaced, for a result of dtype `d`.
 std::string fillText(const CDialect& dialect, std::string_view text, DType d, std::span<const std::string> operands);

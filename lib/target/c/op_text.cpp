@@ -2,9 +2,6 @@
 
 #include <ranges>
 
-#include "target/c/c_dialect.h"
-#include "target/c/value_text.h"
-
 namespace svod {
 
 std::set<uint32_t> neededIn(const LinearKernel& kernel) {
@@ -19,17 +16,16 @@ std::set<uint32_t> neededIn(const LinearKernel& kernel) {
   return needed;
 }
 
-std::string bitcastText(UOp bitcast, const std::string& x) {
+std::string bitcastText(const CDialect& dialect, UOp bitcast, const std::string& x) {
   const DType from = bitcast.src(0).dtype(), to = bitcast.dtype();
-  if (isInt(to) && isInt(from)) return "(" + typeName(to) + ")" + x;
+  if (isInt(to) && isInt(from)) return "(" + std::string(dialect.typeName(to)) + ")" + x;
   return "bits_" + std::string(toText(from)) + "_" + std::string(toText(to)) + "(" + x + ")";
 }
 
-std::optional<std::string> foldText(UOp reduce, std::span<const std::string> halves) {
-  for (const OpText& row : kC11.ops)
-    if (row.op == reduce.argAs<ReduceArg>().op && (row.operands & operandKind(reduce.dtype())) != 0)
-      return fillText(kC11, row.text, reduce.dtype(), halves);
-  return std::nullopt;
+std::optional<std::string> foldText(const CDialect& dialect, UOp reduce, std::span<const std::string> halves) {
+  const OpText* row = findText(dialect, reduce.argAs<ReduceArg>().op, reduce.dtype());
+  if (row == nullptr) return std::nullopt;
+  return fillText(dialect, row->text, reduce.dtype(), halves);
 }
 
 Status missingText(UOp node) {

@@ -1,4 +1,4 @@
-// What C and CUDA C write alike of a kernel (an internal header of the room).
+// What C and the languages of GPUs write alike of a kernel (an internal header of the room).
 #pragma once
 #include <optional>
 #include <set>
@@ -7,6 +7,7 @@
 
 #include "linearize/linear.h"
 #include "support/result.h"
+#include "target/c/c_dialect.h"
 
 namespace svod {
 
@@ -15,10 +16,10 @@ namespace svod {
 std::set<uint32_t> neededIn(const LinearKernel& kernel);
 
 /// Another dtype for the bits of `x`, the operand of `bitcast`.
-std::string bitcastText(UOp bitcast, const std::string& x);
+std::string bitcastText(const CDialect& dialect, UOp bitcast, const std::string& x);
 
-/// Two lanes of what `reduce` folds, as one; nullopt if C has no text for it.
-std::optional<std::string> foldText(UOp reduce, std::span<const std::string> halves);
+/// Two lanes of what `reduce` folds, as one; nullopt if the dialect has no text for it.
+std::optional<std::string> foldText(const CDialect& dialect, UOp reduce, std::span<const std::string> halves);
 
 /// The error for an op without text.
 Status missingText(UOp node);

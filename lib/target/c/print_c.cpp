@@ -151,7 +151,7 @@ class KernelPrinter {
     line(type + " " + fold + "[" + width + "];");
     line("for (int l = 0; l < " + width + "; ++l) " + fold + "[l] = " + text_.ref(x, ValueText::kNoGroup) + ";");
     std::string half[2] = {fold + "[l]", fold + "[l + h]"};
-    std::optional<std::string> step = foldText(reduce, half);
+    std::optional<std::string> step = foldText(kC11, reduce, half);
     if (!step) return missingText(reduce);
     line("for (int h = " + std::to_string(x.lanes() / 2) + "; h > 0; h /= 2) {");
     line("  for (int l = 0; l < h; ++l) " + half[0] + " = " + *step + ";");
@@ -170,7 +170,7 @@ class KernelPrinter {
       if (n.srcCount() == 3) text = text_.ref(n.src(2), group) + " ? " + text + " : " + text_.ref(n.src(1), group);
       text = text_.define(n, text);
     } else if (n.op() == Op::Bitcast) {
-      text = text_.define(n, bitcastText(n, text_.ref(n.src(0), group)));
+      text = text_.define(n, bitcastText(kC11, n, text_.ref(n.src(0), group)));
     } else {
       std::optional<std::string> filled = opText(kC11, n, text_.operands(n, group));
       if (!filled) return missingText(n);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "facts/axes.h"
-#include "ir/workgroup.h"
 #include "machine/occupancy.h"
 #include "plan/image_rule.h"
 #include "target/cuda/print_cuda.h"
@@ -91,14 +89,12 @@ Result<std::string> ptxOf(const std::string& arch, const KernelDesc& kernel, con
 Result<std::string> printedFor(const EmitJob& job) {
   Grid& grid = *job.desc.grid;
   const auto threads = static_cast<int64_t>(threadsOf(grid));
-  SVOD_TRY(CudaText printed, printCuda(job.linear, job.desc.args.size(), threads));
+  SVOD_TRY(GridText printed, printCuda(job.linear, job.desc.args.size(), threads));
   for (UOp map : printed.maps) {
     SVOD_TRY(TensorMap described, describeMap(map, job.desc));
     grid.tensorMaps.push_back(std::move(described));
   }
-  for (size_t slot = 0; slot < printed.alignment.size(); ++slot)
-    if (printed.alignment[slot] > static_cast<int64_t>(byteSize(job.desc.args[slot].dtype)))
-      grid.attributes.push_back({"align." + std::to_string(slot), printed.alignment[slot]});
+  addAlignment(printed, job.desc);
   return std::move(printed.text);
 }
 
@@ -145,16 +141,8 @@ namespace {
 constexpr std::string_view kArch = "cuda-arch";
 constexpr TargetFlag kFlags[] = {{kArch}, {kNvrtcFlag, true}};
 
-/// Of a workgroup: the extents of its hardware indices.
-int64_t threadsOf(const LinearKernel& kernel) {
-  int64_t threads = 1;
-  for (UOp op : kernel.ops)
-    if (isThreadIndex(op)) threads *= maxExtent(op);
-  return threads;
-}
-
 Result<std::string> print(const LinearKernel& kernel, std::string_view, std::string_view) {
-  SVOD_TRY(CudaText printed, printCuda(kernel, kernel.params.size(), threadsOf(kernel)));
+  SVOD_TRY(GridText printed, printCuda(kernel, kernel.params.size(), threadsOf(kernel)));
   return std::move(printed.text);
 }
 

@@ -1,10 +1,10 @@
-// Loads and stores of one node in CUDA C: where, and how many lanes at a time (an internal header of the room).
+// Loads and stores of one node: where, and how many lanes at a time (an internal header of the room).
 #pragma once
 #include <set>
 #include <string>
 #include <vector>
 
-#include "target/cuda/lane_text.h"
+#include "target/grid/lane_text.h"
 
 namespace svod {
 
@@ -15,7 +15,7 @@ class VectorAccess {
 
   /// Lanes that are moved as one (lanesAtOnce).
   int width() const { return width_; }
-  /// Of such a part in C.
+  /// The name of such a part.
   std::string type() const;
 
   /// Of `width` lanes from `first` on.

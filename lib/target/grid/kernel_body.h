@@ -1,16 +1,20 @@
-// The statements of a kernel in CUDA C, as they are written one after the other (an internal header of the room).
+// The statements of a kernel as they are written one after the other (an internal header of the room).
 #pragma once
 #include <string>
 #include <utility>
 
-#include "target/cuda/lane_text.h"
+#include "target/c/c_dialect.h"
+#include "target/grid/lane_text.h"
 
 namespace svod {
 
 /// Statements stand as deep as blocks are open. What they define is known to the text of the values.
 class KernelBody {
  public:
-  explicit KernelBody(const LinearKernel& kernel) : values_(kernel) {}
+  KernelBody(const CDialect& dialect, const LinearKernel& kernel) : dialect_(dialect), values_(kernel) {}
+
+  const CDialect& dialect() const { return dialect_; }
+  std::string typeName(DType dtype) const { return std::string(dialect_.typeName(dtype)); }
 
   const LaneText& values() const { return values_; }
   /// Says how the lanes of a value read that got other names than its own.
@@ -26,6 +30,7 @@ class KernelBody {
   const std::string& text() const { return text_; }
 
  private:
+  const CDialect& dialect_;
   LaneText values_;
   std::string text_;
   int depth_ = 1;

@@ -1,7 +1,7 @@
-// What single ops become in CUDA C (an internal header of the room). Values are written lane by lane.
+// What single ops become (an internal header of the room). Values are written lane by lane.
 #pragma once
 #include "support/result.h"
-#include "target/cuda/kernel_body.h"
+#include "target/grid/kernel_body.h"
 
 namespace svod {
 

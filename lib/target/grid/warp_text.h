@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "target/cuda/lane_text.h"
+#include "target/grid/lane_text.h"
 
 namespace svod {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "target/cuda/statements.h"
-#include "target/cuda/vector_access.h"
+#include "target/grid/statements.h"
+#include "target/grid/vector_access.h"
 
 namespace svod {
 

@@ -1,8 +1,7 @@
 #include "ir/gpu_op.h"
 #include "target/c/c_dialect.h"
 #include "target/c/op_text.h"
-#include "target/c/value_text.h"
-#include "target/cuda/statements.h"
+#include "target/grid/statements.h"
 
 namespace svod {
 
@@ -46,7 +45,8 @@ Status printValue(UOp n, KernelBody& body) {
     const std::vector<std::string> operands = body.values().operands(n, lane);
     std::optional<std::string> text = n.srcCount() == 1 ? halfText(n, operands[0]) : std::nullopt;
     if (n.op() == Op::Gpu) text = instructionText(n, operands);
-    if (!text) text = n.op() == Op::Bitcast ? bitcastText(n, operands[0]) : opText(kC11, n, operands);
+    if (!text)
+      text = n.op() == Op::Bitcast ? bitcastText(body.dialect(), n, operands[0]) : opText(body.dialect(), n, operands);
     if (!text) return missingText(n);
     body.define(n, lane, *text);
   }
@@ -60,12 +60,12 @@ Status printReduce(UOp reduce, KernelBody& body) {
   for (size_t half = lanes.size() / 2; half > 0; half /= 2)
     for (size_t i = 0; i < half; ++i) {
       const std::string both[2] = {lanes[i], lanes[i + half]};
-      const std::optional<std::string> step = foldText(reduce, both);
+      const std::optional<std::string> step = foldText(body.dialect(), reduce, both);
       if (!step) return missingText(reduce);
       const std::string name = half == 1
                                    ? body.values().name(reduce)
                                    : body.values().name(reduce) + "_" + std::to_string(half) + "_" + std::to_string(i);
-      body.line("const " + typeName(reduce.dtype()) + " " + name + " = " + *step + ";");
+      body.line("const " + body.typeName(reduce.dtype()) + " " + name + " = " + *step + ";");
       lanes[i] = name;
     }
   body.name(reduce, {lanes[0]});
@@ -74,7 +74,8 @@ Status printReduce(UOp reduce, KernelBody& body) {
 
 void printDot(UOp dot, KernelBody& body) {
   const int group = static_cast<int>(dot.argAs<SlotArg>().slot), lanes = dot.lanes() * group;
-  const std::string type = typeName(dot.dtype()), sum = isFloat(dot.dtype()) ? type : "uint32_t";
+  const std::string type = body.typeName(dot.dtype());
+  const std::string sum = isFloat(dot.dtype()) ? type : body.typeName(DType::U32);
   const auto factor = [&](UOp x, int lane, int j) {
     return body.values().ref(x, x.lanes() == lanes ? lane * group + j : j);
   };

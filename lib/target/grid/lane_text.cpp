@@ -1,4 +1,4 @@
-#include "target/cuda/lane_text.h"
+#include "target/grid/lane_text.h"
 
 #include "target/c/c_dialect.h"
 

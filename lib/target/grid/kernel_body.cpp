@@ -1,6 +1,4 @@
-#include "target/cuda/kernel_body.h"
-
-#include "target/c/value_text.h"
+#include "target/grid/kernel_body.h"
 
 namespace svod {
 

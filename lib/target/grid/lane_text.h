@@ -1,4 +1,4 @@
-// How the values of a kernel are written in CUDA C: each lane of a vector is a scalar of its own (an internal header of
+// How the values of a kernel are written: each lane of a vector is a scalar of its own (an internal header of
 // the room).
 #pragma once
 #include <string>

@@ -1,4 +1,4 @@
-#include "target/cuda/vector_access.h"
+#include "target/grid/vector_access.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "target/cuda/warp_text.h"
+#include "target/grid/warp_text.h"
 
 #include <algorithm>
 
