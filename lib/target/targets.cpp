@@ -3,12 +3,13 @@
 #include "target/cpu/target.h"
 #include "target/cuda/target.h"
 #include "target/emulated/target.h"
+#include "target/opencl/target.h"
 
 namespace svod {
 
 namespace {
 
-constexpr const Target* kTargets[] = {&cpu::kTarget, &c::kTarget, &cuda::kTarget, &emulated::kTarget};
+constexpr const Target* kTargets[] = {&cpu::kTarget, &c::kTarget, &cuda::kTarget, &opencl::kTarget, &emulated::kTarget};
 
 }  // namespace
 
