@@ -196,13 +196,27 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
   return statusOf(rows);
 }
 
+/// Those of kinds whose library is named, without such a name those of all. Errors: that of the first kind, where no
+/// kind has any.
 Status listDevices(const RunOptions& options, Console& console) {
   const std::vector<svod_device_option> given = deviceOptions(options);
-  std::string text(size_t{64} << 10, '\0');
-  SVOD_CHECK(checked([&](svod_error* error) {
-    return svod_list_devices("cuda", given.data(), given.size(), text.data(), text.size(), error);
-  }));
-  return console.print(text.c_str());
+  const std::pair<const char*, bool> kinds[] = {{"cuda", !options.cudaDriver.empty()},
+                                                {"opencl", !options.openclLoader.empty()}};
+  const bool isNamed = std::ranges::any_of(kinds, [](const auto& kind) { return kind.second; });
+  std::string all;
+  Status trouble;
+  for (const auto& [kind, isAsked] : kinds) {
+    if (isNamed && !isAsked) continue;
+    std::string text(size_t{64} << 10, '\0');
+    Status listed = checked([&](svod_error* error) {
+      return svod_list_devices(kind, given.data(), given.size(), text.data(), text.size(), error);
+    });
+    if (listed)
+      all += text.c_str();
+    else if (trouble)
+      trouble = std::move(listed);
+  }
+  return all.empty() && !trouble ? std::move(trouble) : console.print(all);
 }
 
 bool isSet(const char* variable) { return variable != nullptr && *variable != '\0'; }

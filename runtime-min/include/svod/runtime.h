@@ -233,7 +233,10 @@ typedef struct svod_memory {
  *   driver  a library in place of libcuda.so.1
  *   jit     "off": PTX, which the driver compiles when it is loaded, counts as not there
  *   graphs  "off": steps are given one by one, not as CUDA graphs
- *   wait    "on": every step is waited for, so that an error names the step it happened in */
+ *   wait    "on": every step is waited for, so that an error names the step it happened in
+ * and those of kind opencl number, wait, and
+ *   loader  a library in place of libOpenCL.so.1
+ * Each passes over what the other knows. */
 typedef struct svod_device_option {
   const char* device; /* its name in the plan; NULL: every device */
   const char* name;
