@@ -1,0 +1,169 @@
+// What the component for OpenCL devices says of devices and kernels that do not fit, and how it counts with addresses.
+#include <catch2/catch.hpp>
+
+#include "plan/plan.h"
+#include "runtime-opencl/addresses.h"
+#include "runtime-opencl/opencl_device.h"
+
+using namespace svod;
+using namespace svod::opencl;
+
+namespace {
+
+OpenClInfo large() {
+  OpenClInfo info;
+  info.name = "a device";
+  info.threads = 256, info.threadsAlong = {256, 256, 64};
+  info.localBytes = 32 << 10, info.parameterBytes = 1024;
+  info.singles = kRoundedDivision | kSubnormals, info.doubles = 1;
+  info.isFull = true;
+  return info;
+}
+
+KernelDesc kernelWith(std::vector<LaunchAttribute> attributes) {
+  KernelDesc kernel;
+  kernel.name = kernel.symbol = "k";
+  kernel.grid.emplace();
+  kernel.grid->threads = {64, 2, 1};
+  kernel.grid->sharedBytes = 16 << 10;
+  kernel.grid->attributes = std::move(attributes);
+  kernel.args.resize(2);
+  return kernel;
+}
+
+std::string refusal(const OpenClInfo& info, const KernelDesc& kernel, Diag diag = Diag::CpuFeatures) {
+  const Status status = checkFits(info, kernel);
+  if (status) return "";
+  CHECK(status.error()->diag == diag);
+  CHECK(!status.error()->help.empty());
+  return status.error()->message;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kIsSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
+/// Nothing where this machine has none, and where sanitizers would find what drivers do.
+std::unique_ptr<OpenClDevice> deviceHere() {
+  if (kIsSanitized) {
+    WARN("skipped: sanitizers are for what is ours, and not for drivers");
+    return nullptr;
+  }
+  auto cl = Loader::open("");
+  auto device = cl ? OpenClDevice::open(*cl, {}) : Result<std::unique_ptr<OpenClDevice>>(fail(std::move(cl.error())));
+  if (device) return std::move(*device);
+  WARN("skipped: this machine has no OpenCL device: " << toText(device.error()));
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel that a device cannot run is refused with what the device lacks") {
+  CHECK(refusal(large(), kernelWith({{"align.0", 16}, {"fp64", 1}, {"rounded-division", 2}, {"subnormals", 1}})) == "");
+  OpenClInfo info = large();
+  info.doubles = 0, info.singles = 0;
+  CHECK(refusal(info, kernelWith({{"fp64", 1}})) ==
+        "kernel 'k' computes in f64, which the device has not (opencl:0, a device)");
+  CHECK(refusal(info, kernelWith({{"rounded-division", 1}})) == "");
+  CHECK_THAT(refusal(info, kernelWith({{"rounded-division", 2}})), Catch::Contains("is strict"));
+  CHECK_THAT(refusal(info, kernelWith({{"subnormals", 1}})), Catch::Contains("subnormal f32 for zeros"));
+  info = large(), info.threads = 64;
+  CHECK_THAT(refusal(info, kernelWith({})), Catch::Contains("workgroups of 128 threads, more than the 64"));
+  info = large(), info.threadsAlong = {32, 32, 1};
+  CHECK_THAT(refusal(info, kernelWith({})), Catch::Contains("workgroups of 128 threads"));
+  info = large(), info.localBytes = 8 << 10;
+  CHECK_THAT(refusal(info, kernelWith({})), Catch::Contains("needs 16384 bytes of local memory"));
+  info = large(), info.parameterBytes = 16;
+  CHECK_THAT(refusal(info, kernelWith({})), Catch::Contains("arguments of 32 bytes, more than the 16"));
+  CHECK_THAT(refusal(large(), kernelWith({{"cluster.x", 2}}), Diag::Unsupported), Catch::Contains("'cluster.x'"));
+}
+
+TEST_CASE("addresses stand for places in memory, and nobody may touch them") {
+  Addresses addresses;
+  auto* const memory = reinterpret_cast<Memory>(0x1234);
+  auto* const begin = static_cast<std::byte*>(addresses.reserve(memory, 100));
+  REQUIRE(begin != nullptr);
+  CHECK(reinterpret_cast<uintptr_t>(begin) % kDeviceAlignment == 0);
+  const Addresses::Place place = addresses.find(begin + 40);
+  CHECK((place.memory == memory && place.offset == 40 && place.room == 60));
+  CHECK(addresses.find(begin + 100).room == 0);
+  CHECK(addresses.find(begin + 101).memory == nullptr);
+  CHECK(addresses.find(begin - 1).memory == nullptr);
+  CHECK(addresses.release(begin + 1) == nullptr);
+  CHECK(addresses.release(begin) == memory);
+  CHECK(addresses.find(begin).memory == nullptr);
+}
+
+TEST_CASE("a loader that is not there is an error that says what to install") {
+  const auto loader = Loader::open("libnone-such.so");
+  REQUIRE(!loader);
+  CHECK(loader.error()->diag == Diag::NoDevice);
+  CHECK_THAT(loader.error()->message, Catch::Contains("libnone-such.so"));
+  const auto other = Loader::open("libm.so.6");
+  REQUIRE(!other);
+  CHECK_THAT(other.error()->message, Catch::Contains("no function clGetPlatformIDs"));
+}
+
+TEST_CASE("a device with a number that there is not is an error that says how many there are") {
+  auto cl = Loader::open("");
+  if (!deviceHere()) return;
+  OpenClChoice choice;
+  choice.ordinal = 1000;
+  const auto device = OpenClDevice::open(*cl, choice);
+  REQUIRE(!device);
+  CHECK(device.error()->diag == Diag::NoDevice);
+  CHECK_THAT(device.error()->message, Catch::Contains("opencl:1000; this machine has"));
+}
+
+TEST_CASE("the log of the device's compiler is in the error of a kernel that it refuses") {
+  const auto device = deviceHere();
+  if (!device) return;
+  const KernelDesc kernel = kernelWith({});
+  FileDesc file;
+  file.path = "k.portable.cl", file.kind = FileKind::Image, file.image = {"opencl", "portable", 120};
+  REQUIRE(device->choose({&file, 1}));
+  const std::string wrong = "__kernel void k(__global float* p) { p[0] = unknown_name; }\n";
+  const auto refused = device->load(kernel, {file, {}, std::as_bytes(std::span(wrong))});
+  REQUIRE(!refused);
+  CHECK(refused.error()->diag == Diag::BadPlan);
+  CHECK_THAT(refused.error()->message, Catch::Contains("k.portable.cl") && Catch::Contains("unknown_name"));
+  FileDesc second = file;
+  second.path = "other.cl";
+  const std::string other = "__kernel void other(__global float* p) { p[0] = 1; }\n";
+  const auto missing = device->load(kernel, {second, {}, std::as_bytes(std::span(other))});
+  REQUIRE(!missing);
+  CHECK_THAT(missing.error()->message, Catch::Contains("no kernel 'k'"));
+}
+
+TEST_CASE("a device copies, tells failures, and is usable after one") {
+  const auto device = deviceHere();
+  if (!device) return;
+  auto memory = device->allocate(4096);
+  REQUIRE(memory);
+  auto* const at = static_cast<std::byte*>(*memory);
+  std::vector<uint32_t> data(512), back(512);
+  for (uint32_t i = 0; i < data.size(); ++i) data[i] = i * 7;
+  device->copyIn(at, data.data(), 2048, 1);
+  device->copyWithin(at + 2048, at, 2048, 2);
+  Device::Ticket last = device->copyOut(back.data(), at + 2048, 2048, 3);
+  CHECK(!device->wait(last));
+  CHECK(device->isDone(last));
+  CHECK(back == data);
+  CHECK(!device->checkAddress(data.data(), 4));
+  CHECK(!device->checkAddress(at + 4000, 100));
+  CHECK(device->checkAddress(at + 4000, 96));
+  last = device->copyIn(at + 4000, data.data(), 2048, 9);
+  const auto failed = device->wait(last);
+  REQUIRE(failed);
+  CHECK(failed->tag == 9);
+  device->reset();
+  back.assign(512, 0);
+  CHECK(!device->wait(device->copyOut(back.data(), at, 2048, 4)));
+  CHECK(back == data);
+  CHECK(!device->allocate(UINT64_MAX / 2));
+  device->release(at, 4096);
+}
