@@ -94,10 +94,13 @@ llvm::Value* KernelEmitter::emitRamp(UOp node) {
   return builder_.CreateAdd(value(node.src(0), lanes), llvm::ConstantVector::get(steps));
 }
 
-// Halves the vector until one lane is left: v[i] = op(v[i], v[i + w/2]).
+// Halves the vector until one lane is left: v[i] = op(v[i], v[i + w/2]). Sums of integers have no order. They take
+// LLVM's own reduction, as LLVM 19 takes halves of byte products that are added for a dot product and drops lanes.
 Result<llvm::Value*> KernelEmitter::emitLaneFold(UOp node) {
   if (node.srcCount() != 1) return refuse(node, "a reduction over ranges must be an accumulator");
   llvm::Value* folded = value(node.src(0));
+  if (folded->getType()->isVectorTy() && isInt(node.dtype()) && node.argAs<ReduceArg>().op == Op::Add)
+    return builder_.CreateAddReduce(folded);
   for (int lanes = node.src(0).lanes(); lanes > 1; lanes /= 2) {
     if (lanes % 2 != 0) return refuse(node, "the number of lanes is not a power of two");
     llvm::SmallVector<int> low, high;
