@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cost/dot_groups.h"
+#include "cost/parameters.h"
 #include "facts/accesses.h"
 #include "facts/patterns.h"
 #include "facts/reduces.h"
@@ -27,6 +28,18 @@ bool groupLongest(Chooser& c, UOp reduce, int64_t group, UOp column, bool exact 
   return false;
 }
 
+// Elements of less than a byte: known shifts take them out of a vector of bytes.
+void unrollShifts(Chooser& c, UOp reduce) {
+  std::vector<uint32_t> loops;
+  for (UOp n : toposort(reduce.src(0)))
+    for (UOp r : reduce.src().subspan(1))
+      if (n.op() == Op::Shr && n.src(1).dependsOn(r) && constExtent(r) && maxExtent(r) <= parameters::kPartsOfByte)
+        loops.push_back(idOf(r));
+  for (uint32_t id : loops)
+    if (UOp loop = c.range(id))
+      c.apply(OptKind::Unroll, id, maxExtent(loop), "known shifts take elements out of bytes");
+}
+
 // What a zero point multiplies, for each row: few operations beside the product if they are done in whole
 // vectors.
 void sumRows(Chooser& c, UOp rows, int64_t group, UOp column) {
@@ -46,6 +59,10 @@ bool isTap(const Chooser& c, const Windows& w, UOp loop) {
   });
 }
 
+bool multipliesRows(const KernelFacts& kernel) {
+  return kernel.pattern() == Pattern::Gemm || kernel.pattern() == Pattern::Gemv;
+}
+
 }  // namespace
 
 int64_t groupChannels(Chooser& c, const Windows& w) {
@@ -59,15 +76,17 @@ int64_t groupChannels(Chooser& c, const Windows& w) {
 
 void useDots(Chooser& c) {
   std::vector<UOp> reduces = loopedReduces(c.facts());
-  if (reduces.size() != 1 || c.facts().pattern() != Pattern::Gemm || windowsToCopy(c.facts(), c.caps)) return;
+  std::erase_if(reduces, [&](UOp reduce) { return dotGroupOf(c.graph, reduce, c.caps) == 0; });
+  if (reduces.size() != 1 || !multipliesRows(c.facts()) || windowsToCopy(c.facts(), c.caps)) return;
   const int64_t group = dotGroupOf(c.graph, reduces[0], c.caps);
-  if (group == 0) return;
   UOp column;
   for (const Axis& axis : c.facts().axes)
     if (axis.nest == Nest::Output) column = axis.range;
   if (!paysToGroup(c.facts(), c.laidOut(), reduces[0], column) || !groupLongest(c, reduces[0], group, column)) return;
+  for (UOp sum : loopedReduces(c.facts()))
+    if (sumsGroups(sum)) unrollShifts(c, sum);
   for (UOp rows : loopedReduces(c.facts()))
-    if (!sumsGroups(rows)) sumRows(c, rows, group, column);
+    if (!sumsGroups(rows) && dotGroupOf(c.graph, rows, c.caps) > 0) sumRows(c, rows, group, column);
 }
 
 }  // namespace svod

@@ -32,6 +32,8 @@ RegisterTileCost::RegisterTileCost(const KernelFacts& kernel, const Caps& caps, 
                                    std::span<const uint32_t> laidOut)
     : caps_(caps), lanes_(lanes), copies_(std::ranges::any_of(kernel.fills, isGated)) {
   const UOp step = reduce.src().back();
+  for (UOp around : loopedReduces(kernel))
+    if (around != reduce && isInside(reduce, around)) ++sums_;
   for (UOp n : toposort(reduce.src(0))) {
     if (!isInside(n, reduce)) continue;
     auto at = std::ranges::find(kernel.accesses, n, &Access::node);
@@ -58,7 +60,7 @@ bool RegisterTileCost::fits(const RegisterTile& t) const {
   const int64_t steps = ceilDiv(maxExtent(lanes_.range), lanes_.width), registers = caps_.vectorRegisters;
   if (t.vectors > steps || (t.rowAxis && t.rows > maxExtent(t.rowAxis))) return false;
   const int64_t held = t.rowAxis ? t.vectors : 0;  // one row takes its operand from memory
-  return t.rows * t.vectors + held + 1 <= registers - (copies_ ? registers / 5 : registers / 10);
+  return t.rows * t.vectors * sums_ + held + 1 <= registers - (copies_ ? registers / 5 : registers / 10);
 }
 
 // Lines of the cache that each step along the reduce touches for an element shared by all lanes.

@@ -45,6 +45,7 @@ class RegisterTileCost {
   const Lanes lanes_;
   std::vector<Load> loads_;
   double arithmetic_ = 0;
+  int64_t sums_ = 1;     // accumulators of one result: those of the sums around this one, too
   bool copies_ = false;  // the kernel fills a local buffer behind gates
 };
 

@@ -31,7 +31,7 @@ bool isFreeMovement(UOp n) { return isMovement(n.op()) && n.op() != Op::Pad; }
 
 /// Loads and dot product instructions do these, so the weight stays narrow.
 bool widens(UOp n) {
-  if (isByteDistance(n)) return true;
+  if (isByteDistance(n) || isPartOfByte(n)) return true;
   if (n.op() != Op::Cast || byteSize(n.src(0).dtype()) > byteSize(n.dtype())) return false;
   auto areBoth = [&](bool (*is)(DType)) { return is(n.dtype()) && is(n.src(0).dtype()); };
   return areBoth(isFloat) || areBoth(isInt);

@@ -91,10 +91,18 @@ bool isGather(const Signature& s) {
   return false;
 }
 
-// A sum of products over rows that another one made.
+// A sum of products over rows that another one made, and that more than one result reads. Part of a sum that is scaled
+// before it is added up, as a block of a quantized row is, belongs to one result.
 bool isChained(const Signature& s) {
-  return std::ranges::any_of(
-      s.sums, [](UOp sum) { return sumsProducts(sum) && std::ranges::any_of(toposort(sum.src(0)), sumsProducts); });
+  const auto areRowsOf = [&](UOp sum, UOp inner) {
+    return sumsProducts(inner) && std::ranges::any_of(s.outputs, [&](UOp output) {
+             return sum.dependsOn(output) && !inner.dependsOn(output);
+           });
+  };
+  return std::ranges::any_of(s.sums, [&](UOp sum) {
+    return sumsProducts(sum) &&
+           std::ranges::any_of(toposort(sum.src(0)), [&](UOp inner) { return areRowsOf(sum, inner); });
+  });
 }
 
 struct PatternRow {

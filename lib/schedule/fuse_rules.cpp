@@ -134,6 +134,15 @@ bool isFasterInMemory(FusionState& s, UOp n, Verdict& v) {
   v.rows = known.plan, v.times = known.times;
   return true;
 }
+// Part of a longer sum, which is scaled before it is added up, as by the scale of a block of bytes: one result reads
+// it.
+bool isPartOfSum(FusionState& s, UOp n, Verdict&) {
+  if (s.machine.gpu.threads > 0 || !sumsByteProducts(n) || s.uses.of(n).size() != 1) return false;
+  const Use& use = s.uses.of(n)[0];
+  const std::vector<int> axes = s.uses.tokens().axesOf(use);
+  return use.inReduce && unite(axes, use.outer) == axes && s.uses.repetitions(n, use) <= 1 &&
+         s.uses.elementsRead(use) <= static_cast<double>(likelyNumel(n));
+}
 
 // From here on reductions have a fate.
 bool hasNoWork(FusionState&, UOp n, Verdict&) { return isMovement(n.op()) || work(n) == 0; }
@@ -141,6 +150,9 @@ bool isLateWithSum(FusionState& s, UOp n, Verdict&) { return isNormalizedLate(n)
 bool isLate(FusionState&, UOp n, Verdict&) { return isNormalizedLate(n); }
 bool isByteOperand(FusionState& s, UOp n, Verdict&) {
   return isByteDistance(n) && std::ranges::all_of(s.uses.of(n), &Use::inReduce);
+}
+bool isBitsOperand(FusionState& s, UOp n, Verdict&) {
+  return isPartOfByte(n) && std::ranges::all_of(s.uses.of(n), &Use::inReduce);
 }
 bool isDotOperand(FusionState& s, UOp n, Verdict&) { return s.dotOperands.contains(n.id()); }
 bool isNarrowFactor(FusionState& s, UOp n, Verdict&) {
@@ -175,11 +187,13 @@ constexpr FusionRule kFusionRules[] = {
     {Keep, "products with tiles of their own take less time than its rows in one kernel", isFasterInMemory},
     {Rows, "reductions of its kernel sweep over its rows", hasProductRows},
     {Keep, "its kernel computes another product", isHoisted},
+    {Fuse, "the sum it is scaled for reads each element once", isPartOfSum},
     {Keep, "it would be computed more than once", isReduce},
     {Fuse, kNoChoice, hasNoWork},
     {Fuse, "it stays with its sum", isLateWithSum},
     {Keep, "its sum would be computed more than once", isLate},
     {Fuse, "dot products take bytes", isByteOperand},
+    {Fuse, "loads take elements out of bytes", isBitsOperand},
     {Fuse, "dot products take bf16", isDotOperand},
     {Fuse, "tensor cores take it before it is widened", isNarrowFactor},
     {Rows, "reductions sweep over it again", hasDearRows},

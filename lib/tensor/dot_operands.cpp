@@ -65,6 +65,15 @@ bool widensNarrow(UOp n) {
   return isFloat(from) && info(from).bits == 16;
 }
 
+bool sumsByteProducts(UOp n) {
+  if (n.op() != Op::Reduce || n.dtype() != DType::I32 || n.argAs<ReduceArg>().op != Op::Add) return false;
+  const UOp product = n.src(0);
+  return product.op() == Op::Mul && std::ranges::all_of(product.src(), [](UOp factor) {
+           while (isMovement(factor.op())) factor = factor.src(0);
+           return factor.op() == Op::Cast && isInt(factor.src(0).dtype()) && info(factor.src(0).dtype()).bits == 8;
+         });
+}
+
 std::vector<Bf16Product> bf16Products(std::span<const UOp> order) {
   std::vector<Bf16Product> products;
   for (UOp n : order) {

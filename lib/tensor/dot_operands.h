@@ -10,6 +10,9 @@ namespace svod {
 /// Whether `node` is a float of 16 bits, widened to f32.
 bool widensNarrow(UOp node);
 
+/// A sum in i32 of products of bytes, or of parts of bytes.
+bool sumsByteProducts(UOp node);
+
 /// The factors of a product, both of them bf16 widened to f32.
 struct Bf16Product {
   UOp a, b;

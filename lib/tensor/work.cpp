@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tensor/nodes.h"
+
 namespace svod {
 
 size_t idsBelow(std::span<const UOp> nodes) {
@@ -27,6 +29,17 @@ bool isByteDistance(UOp n) {
   UOp zero = n.src(1);
   while (zero.op() == Op::Cast || isMovement(zero.op())) zero = zero.src(0);
   return zero.maxNumel() < n.maxNumel();
+}
+
+bool isPartOfByte(UOp n) {
+  const auto belowMovement = [](UOp value) {
+    while (isMovement(value.op())) value = value.src(0);
+    return value;
+  };
+  if (n.dtype() != DType::U8 || (n.op() != Op::And && n.op() != Op::Shr)) return false;
+  UOp byte = belowMovement(n.src(0));
+  if (n.op() == Op::And && byte.op() == Op::Shr) byte = belowMovement(byte.src(0));
+  return isStorage(byte) && (n.op() == Op::Shr || belowMovement(n.src(1)).op() == Op::Const);
 }
 
 }  // namespace svod

@@ -40,5 +40,7 @@ std::vector<bool> indexMath(std::span<const UOp> order, size_t size);
 
 /// A byte less a zero point that many bytes share.
 bool isByteDistance(UOp node);
+/// Some bits of a byte in memory, an element of less than a byte: shifted, masked or both.
+bool isPartOfByte(UOp node);
 
 }  // namespace svod

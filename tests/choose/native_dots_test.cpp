@@ -10,7 +10,9 @@
 
 #include "choose/choose.h"
 #include "choose/native.h"
+#include "facts/patterns.h"
 #include "opts/kernels.h"
+#include "opts/replay.h"
 #include "target/cpu/emit.h"
 #include "toolchain/linker.h"
 #include "toolchain/object.h"
@@ -118,4 +120,25 @@ TEST_CASE("Dot products of bf16 compute the same with the instructions of x86") 
         UOp sink = buildBf16Matmul(g, s, byRows);
         requireSame(sink, withInstructions(g, sink, *parseOpts(list), lanes));
       }
+}
+
+TEST_CASE("Blocks of bytes that are scaled before they are added up are dot products in registers") {
+  for (const Sizes& s : {Sizes{1, 80, 5}, {9, 45, 3}, {4, 16, 1}, {3, 1, 7}}) {
+    Graph g;
+    UOp sink = buildByteBlocks(g, s);
+    Caps caps = capsOf(nativeCpu(), Numerics::Contract);
+    caps.constants = {2, 3};  // that lie as the kernel reads them
+    CHECK(patternOf(sink) == Pattern::Gemm);
+    std::vector<OptOp> chosen = chooseOpts(g, sink, caps);
+    INFO(toText(chosen));
+    if (s.n >= 16 && (caps.mixedDots || caps.likeDots)) CHECK(toText(chosen).starts_with("dot(k2,4) unroll(k1,2)"));
+    caps.constants.clear();
+    for (const char* list :
+         {"", "vector(k2,8)", "merge(k1,k2) vector(k1+k2,16)", "unroll(k1,2) vector(k2,4)", "dot(k2,4) vector(k1,2)"}) {
+      INFO(list);
+      if (auto opts = parseOpts(list); applyOpts(g, sink, *opts, caps))
+        requireSame(sink, compileNative(g, sink, *opts, caps));
+    }
+    requireSame(sink, compileNative(g, sink, chosen, caps));
+  }
 }

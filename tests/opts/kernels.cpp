@@ -171,6 +171,22 @@ UOp buildByteMatmul(Graph& g, const Sizes& s, const Bytes& bytes) {
   return b.sink({b.end(b.store(b.at(0, DType::I32, {s.m, s.n}, {r0, r1}), sum), {r0, r1})});
 }
 
+UOp buildByteBlocks(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n);
+  auto reduced = [&](int64_t n) { return b.loop(n, AxisType::Reduce); };
+  UOp block = reduced(s.k), half = reduced(2), k = reduced(8);
+  auto wide = [&](UOp byte) { return g.cast(byte, DType::I32); };
+  UOp bytes = g.load(b.at(2, DType::U8, {s.n, s.k, 8}, {r1, block, k}));
+  UOp shift = g.cast(b.mul(half, b.i(4)), DType::U8), mask = g.constant(Scalar::ofInt(DType::U8, 15));
+  UOp part = g.alu(Op::And, {g.alu(Op::Shr, {bytes, shift}), mask});
+  UOp x = g.load(b.at(1, DType::I8, {s.m, s.k, 2, 8}, {r0, block, half, k}));
+  UOp inner = b.reduce(Op::Add, b.mul(wide(x), wide(part)), {half, k});
+  UOp scaled = b.mul(g.cast(inner, DType::F32), b.read(3, {s.n, s.k}, {r1, block}));
+  UOp sum = b.reduce(Op::Add, scaled, {block});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), sum), {r0, r1})});
+}
+
 UOp buildBf16Matmul(Graph& g, const Sizes& s, bool byRows) {
   Builder b(g);
   UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);

@@ -33,6 +33,9 @@ struct Bytes {
   bool rowZeros = false, columnZeros = false;
 };
 UOp buildByteMatmul(Graph& graph, const Sizes& sizes, const Bytes& bytes);
+/// out[m,n] = sum over k blocks of scale[n,k] times the sum of 16 products of bytes: those of b [n,k,8] are the lower
+/// and then the upper halves of bytes in memory, in the order in which a [m,k,2,8] lies.
+UOp buildByteBlocks(Graph& graph, const Sizes& sizes);
 /// out[m,n] = sum over k of f32(a[m,k]) * f32(b) of bf16, b as [k,n] or by rows as [n,k].
 UOp buildBf16Matmul(Graph& graph, const Sizes& sizes, bool byRows);
 template <bool byRows>

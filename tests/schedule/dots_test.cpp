@@ -38,3 +38,17 @@ TEST_CASE("operands that no dot product takes are widened once") {
     CHECK(kernelsOf(text, true) == kernelsOf(text, false));
   }
 }
+
+TEST_CASE("Blocks of bytes are scaled and added up where they are multiplied") {
+  const std::string blocks =
+      "input x: i8[9, 1, 4, 2, 4]\ninput w: u8[40, 4, 1, 4]\ninput scale: f32[40, 4]\n"
+      "shift = reshape(cast(iota(size=2) * 4, dtype=u8), shape=[2, 1])\n"
+      "d = sum(cast(x, dtype=i32) * cast(and(shr(w, shift), 15), dtype=i32), axes=[3, 4])\n";
+  CHECK(kernelsOf(blocks + "output y = sum(cast(d, dtype=f32) * scale, axes=[2])\n", false) == 1);
+  // Two readers would compute the products twice.
+  CHECK(kernelsOf(blocks + "output y = sum(cast(d, dtype=f32) * scale, axes=[2])\noutput d\n", false) == 2);
+  // Rows that several results read are products of their own.
+  CHECK(kernelsOf("input x: i8[9, 64]\ninput w: i8[64, 32]\ninput v: f32[32, 16]\n"
+                  "d = matmul(cast(x, dtype=i32), cast(w, dtype=i32))\noutput y = matmul(cast(d, dtype=f32), v)\n",
+                  false) > 1);
+}

@@ -22,6 +22,11 @@ constexpr GraphGpu kGpu = {67584, 3350, 29652, 308340, 256, 8};
 constexpr const char* kAttention =
     "input q: f32[8, 512, 64]\ninput k: f32[8, 512, 64]\ninput v: f32[8, 512, 64]\noutput y = attention(q, k, v)";
 
+constexpr const char* kBlocks =
+    "input x: i8[9, 1, 4, 8]\ninput w: u8[40, 4, 8]\ninput scale: f32[40, 4]\n"
+    "d = sum(cast(x, dtype=i32) * cast(and(w, 15), dtype=i32), axes=[3])\n"
+    "output y = sum(cast(d, dtype=f32) * scale, axes=[2])";
+
 #define SVOD_LEVEL(next, a)                                                                          \
   next " = " a " * " a " + sin(" a ") * cos(" a ") + tan(" a ") + exp(" a ") + sqrt(" a ") + log(" a \
        ")"                                                                                           \
@@ -47,6 +52,8 @@ const RuleCase kCases[] = {
     {"its sum would be computed more than once",
      "input q: f32[2, 9, 16]\ninput k: f32[2, 9, 16]\ninput v: f32[2, 9, 16]\ninput r: f32[2, 9, 16]\n"
      "output y = layer_norm(attention(q, k, v) + r)"},
+    {"the sum it is scaled for reads each element once", kBlocks},
+    {"loads take elements out of bytes", kBlocks},
     {"dot products take bytes",
      "input a: u8[64, 64]\ninput b: i8[64, 64]\ninput z: u8[64, 1]\n"
      "output y = matmul(cast(a, dtype=i32) - cast(z, dtype=i32), cast(b, dtype=i32))"},

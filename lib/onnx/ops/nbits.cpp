@@ -21,46 +21,104 @@ Tensor unpackedBits(const OnnxNode& n, Tensor bytes, int64_t bits) {
 
 namespace {
 
-// Zero points of blocks [.., blocks], packed like the weights or numbers: as floats.
-Tensor zeroPoints(OnnxNode& n, Tensor zero, Dim blocks, int64_t bits, DType dtype) {
-  if (zero.dtype() != DType::U8) return cast(zero, dtype);
-  Tensor all = unpackedBits(n, zero, bits);
-  return all ? cast(narrow(all, -1, n.b.dim(0), blocks), dtype) : Tensor();
+// What MatMulNBits is asked for: a [.., K] times b transposed, where b is [N, blocks, block * bits / 8] bytes.
+struct NBits {
+  int64_t k, columns, block, bits;
+  int64_t blocks() const { return (k + block - 1) / block; }
+  int64_t bytes() const { return block * bits / 8; }
+};
+
+// b as floats [K, N]. `zero`: one number, or [N, blocks]; `scale`: [N, blocks].
+Tensor dequantized(OnnxNode& n, const NBits& q, Tensor b, Tensor zero, Tensor scale) {
+  const DType wide = scale.dtype();
+  Tensor elements = unpackedBits(n, b, q.bits);
+  if (!elements) return {};
+  if (n.has(4)) {  // the block that each row of b belongs to
+    auto ofRow = [&](Tensor x) { return x.rank() == 2 ? take(x, 1, wrapNegative(n.arg(4), x.dim(1))) : x; };
+    elements = narrow(reshape(elements, n.b.dims({q.columns, q.blocks() * q.block})), 1, n.b.dim(0), n.b.dim(q.k));
+    return n.call("transpose", {(cast(elements, wide) - ofRow(zero)) * ofRow(scale)});
+  }
+  auto perRow = [&](Tensor x) { return x.rank() == 2 ? unsqueeze(x, -1) : x; };
+  Tensor weights = (cast(elements, wide) - perRow(zero)) * unsqueeze(scale, -1);
+  weights = reshape(weights, n.b.dims({q.columns, q.blocks() * q.block}));
+  return n.call("transpose", {narrow(weights, 1, n.b.dim(0), n.b.dim(q.k))});
+}
+
+// With accuracy level 4, each block of a is rounded to 127 steps on both sides of zero. The bytes of b stay as they are
+// stored: of 4 bytes, first the lowest bits are multiplied, then those above, so that a lies in that order.
+Tensor byteProducts(OnnxNode& n, const NBits& q, Tensor a, Tensor b, Tensor zero, Tensor scale) {
+  const int64_t parts = 8 / q.bits, groups = q.bytes() / 4;
+  const Dims rows = a.dims().slice(0, a.rank() - 1);
+  const auto withRows = [&](std::initializer_list<int64_t> dims) { return rows + n.b.dims(dims); };
+  if (const int64_t missing = q.blocks() * q.block - q.k; missing > 0) {
+    const Dims none(std::vector<Dim>(static_cast<size_t>(rows.rank()), n.b.dim(0)));
+    a = pad(a, none + n.b.dims({0}), none + n.b.dims({missing}), 0.0);
+  }
+  a = reshape(a, withRows({q.blocks(), q.block}));
+  if (!a) return {};
+  Tensor most = maximum(abs(a), a.rank() - 1);
+  Tensor steps = n.call("round", {a * unsqueeze(where(gt(most, 0.0), 127.0 / most, 0.0), -1)});
+  Tensor bytes = reshape(cast(steps, DType::I8), withRows({q.blocks(), groups, 4, parts}));
+  if (!bytes) return {};
+  std::vector<int> order = axesFrom(0, bytes.rank());
+  std::swap(order[order.size() - 2], order[order.size() - 1]);
+  bytes = permute(bytes, order);
+  if (parts > 1) bytes = contiguous(bytes);
+  const int first = bytes.rank() - 3;  // of the axes of a block
+  const std::vector<int> inBlock = axesFrom(first, bytes.rank());
+  Tensor total = accumulate(Op::Add, cast(bytes, DType::I32), inBlock, false);
+  Tensor words = reshape(b, n.b.dims({q.columns, q.blocks(), groups, 1, 4}));
+  if (parts > 1) {
+    Tensor shift = reshape(cast(n.b.iota(n.b.dim(parts)) * q.bits, DType::U8), n.b.dims({parts, 1}));
+    words = both(n.call("shr", {words, shift}), (int64_t{1} << q.bits) - 1);
+  }
+  Tensor products = cast(unsqueeze(bytes, first - 1), DType::I32) * cast(words, DType::I32);
+  std::vector<int> summed = inBlock;
+  for (int& axis : summed) ++axis;
+  Tensor sums = accumulate(Op::Add, products, summed, false) - unsqueeze(total, first - 1) * cast(zero, DType::I32);
+  Tensor scaled = cast(sums, scale.dtype()) * (unsqueeze(most / 127.0, first - 1) * scale);
+  return scaled ? sum(scaled, scaled.rank() - 1) : Tensor();
+}
+
+bool multipliesBytes(OnnxNode& n, const NBits& q, const Tensor& zero) {
+  const bool hasParts = q.bits == 2 || q.bits == 4 || q.bits == 8;
+  return n.integer("accuracy_level") == 4 && hasParts && q.bytes() % 4 == 0 && isInt(zero.dtype()) && !n.has(4);
 }
 
 }  // namespace
 
-// a [.., K] times b transposed, where b is [N, blocks, block * bits / 8] bytes.
 Results onnxMatMulNBits(OnnxNode& n) {
-  const int64_t k = n.integer("K"), columns = n.integer("N"), block = n.integer("block_size"), bits = n.integer("bits");
+  const NBits q{n.integer("K"), n.integer("N"), n.integer("block_size"), n.integer("bits")};
   Tensor a = n.arg(0), b = n.arg(1);
-  if (!n.require(k > 0 && columns > 0 && block > 0, "K, N and block_size are positive")) return Tensor();
+  if (!n.require(q.k > 0 && q.columns > 0 && q.block > 0, "K, N and block_size are positive")) return Tensor();
   if (n.integer("weight_prepacked") != 0) return n.unsupported("prepacked weights", "weight_prepacked = 0");
-  const int64_t blocks = (k + block - 1) / block, bytes = block * bits / 8;
-  Dims packed = n.b.dims({columns, blocks, bytes}), perBlock = n.b.dims({columns, blocks});
+  Dims perBlock = n.b.dims({q.columns, q.blocks()});
   auto hasSize = [&](Tensor x, int64_t count) {
     Dim size = n.b.dim(1);
     for (const Dim& d : x.dims()) size = size * d;
     return size.is(count);
   };
-  if (!n.require(b.dtype() == DType::U8 && hasSize(b, columns * blocks * bytes),
+  if (!n.require(a.rank() > 0 && a.dim(-1).is(q.k), "a has K columns") ||
+      !n.require(b.dtype() == DType::U8 && hasSize(b, q.columns * q.blocks() * q.bytes()),
                  "b is u8 [N, blocks, bytes of a block]") ||
-      !n.require(hasSize(n.arg(2), columns * blocks), "scales are [N, blocks]"))
+      !n.require(hasSize(n.arg(2), q.columns * q.blocks()), "scales are [N, blocks]"))
     return Tensor();
   const DType dtype = a.dtype(), wide = sumDType(dtype);
-  Tensor elements = unpackedBits(n, reshape(b, packed), bits);
-  if (!elements) return Tensor();
-  Tensor zero = cast(n.b.literal(static_cast<double>(int64_t{1} << (bits - 1))), wide);
+  b = reshape(b, n.b.dims({q.columns, q.blocks(), q.bytes()}));
+  Tensor scale = reshape(cast(n.arg(2), wide), perBlock);
+  Tensor zero = cast(n.b.literal(static_cast<double>(int64_t{1} << (q.bits - 1))), DType::I32);
   if (n.has(3)) {
-    Tensor listed = n.arg(3);
-    if (listed.dtype() == DType::U8) listed = reshape(listed, n.b.dims({columns, (blocks * bits + 7) / 8}));
-    zero = reshape(zeroPoints(n, listed, n.b.dim(blocks), bits, wide), perBlock);
+    zero = n.arg(3);
+    if (zero.dtype() == DType::U8) {
+      zero = unpackedBits(n, reshape(zero, n.b.dims({q.columns, (q.blocks() * q.bits + 7) / 8})), q.bits);
+      if (zero) zero = cast(narrow(zero, -1, n.b.dim(0), n.b.dim(q.blocks())), DType::I32);
+    }
+    zero = reshape(zero, perBlock);
   }
-  auto perRow = [&](Tensor x) { return x.rank() == 2 ? unsqueeze(x, -1) : x; };
-  Tensor weights = (cast(elements, wide) - perRow(zero)) * unsqueeze(reshape(cast(n.arg(2), wide), perBlock), -1);
-  if (!weights) return Tensor();
-  weights = narrow(reshape(weights, n.b.dims({columns, blocks * block})), 1, n.b.dim(0), n.b.dim(k));
-  Tensor y = n.call("matmul", {a, n.call("transpose", {weights})}, {{"dtype", wide}});
+  if (!zero || !scale) return Tensor();
+  Tensor y = multipliesBytes(n, q, zero)
+                 ? byteProducts(n, q, cast(a, wide), b, zero, scale)
+                 : n.call("matmul", {a, dequantized(n, q, b, cast(zero, wide), scale)}, {{"dtype", wide}});
   if (n.has(5)) y = y + cast(n.arg(5), wide);
   return cast(y, dtype);
 }

@@ -208,6 +208,28 @@ for bits in (2, 3, 4, 5, 6, 7, 8):
                 case(f"contrib nbits {bits} {k} {n} {block} {zero} {has_bias}", MS + "MatMulNBits", 1, operands + more,
                      [(a @ weights.T + has_bias * bias).astype(np.float32)], dict(K=k, N=n, bits=bits, block_size=block),
                      rtol=1e-3, atol=1e-3, const=(1, 2, 3))
+# At accuracy level 4 each block of a is rounded to 127 steps; level 0 with a block for each row of b.
+for bits in (2, 4, 8):
+    for k, n, block, m in ((32, 5, 16, 1), (40, 37, 32, 1), (70, 33, 16, 9), (256, 16, 64, 3)):
+        blocks = -(-k // block)
+        q, zeros = rng.integers(0, 1 << bits, (n, blocks, block)), rng.integers(0, 1 << bits, (n, blocks))
+        scales = (rng.random((n, blocks)) + 0.1).astype(np.float32) / (1 << bits)
+        a = floats(m, k)
+        a[0, :16] = 0
+        padded = np.pad(a, ((0, 0), (0, blocks * block - k))).reshape(m, blocks, block)
+        most = np.abs(padded).max(-1, keepdims=True)
+        steps = np.rint(padded * np.where(most > 0, np.float32(127) / np.where(most > 0, most, 1), 0).astype(np.float32))
+        for has_zeros in (0, 1):
+            shift = zeros[:, :, None] if has_zeros else 1 << (bits - 1)
+            y = np.einsum("mbk,nbk->mn", steps.astype(np.float64) * most / 127, (q - shift) * scales[:, :, None])
+            case(f"contrib nbits level 4 {bits} {k} {n} {block} {has_zeros}", MS + "MatMulNBits", 1,
+                 [a, packed(q, bits), scales] + ([packed(zeros, bits)] if has_zeros else []), [y.astype(np.float32)],
+                 dict(K=k, N=n, bits=bits, block_size=block, accuracy_level=4), rtol=1e-3, atol=1e-3, const=(1, 2, 3))
+        of_row = rng.integers(0, blocks, k).astype(np.int32)
+        weights = (q.reshape(n, -1)[:, :k] - zeros[:, of_row]) * scales[:, of_row]
+        case(f"contrib nbits blocks of rows {bits} {k} {n} {block}", MS + "MatMulNBits", 1,
+             [a, packed(q, bits), scales, packed(zeros, bits), of_row], [(a @ weights.T).astype(np.float32)],
+             dict(K=k, N=n, bits=bits, block_size=block), rtol=1e-3, atol=1e-3, const=(1, 2, 3, 4))
 rows = rng.integers(0, 9, (2, 4))
 for bits in (4, 8):
     q, scales = rng.integers(0, 1 << bits, (9, 64)), (rng.random((9, 4)) + 0.1).astype(np.float32)
