@@ -148,3 +148,22 @@ TEST_CASE("products of bytes equal the interpreter in the instructions of older 
         check({a, b, 18, 34, 31, true, true}, options);
       }
 }
+
+TEST_CASE("sums of products and of differences of bytes in lanes have all of them") {
+  const std::string bytes =
+      "var n in [1, 64] ~ 8\n"
+      "input a: u8[n, 3, 16]\n"
+      "input b: i8[16, 3]\n"
+      "aa = cast(unsqueeze(a, axes=[3]), dtype=i32)\n";
+  const std::string product = bytes + "output y = sum(aa * cast(unsqueeze(b, axes=[0, 1]), dtype=i32), axes=[2])\n";
+  const std::string distance = bytes +
+                               "bb = cast(cast(unsqueeze(b, axes=[0, 1]), dtype=u8), dtype=i32)\n"
+                               "output y = sum(abs(aa - bb), axes=[2])\n";
+  RunOptions options;
+  options.opts = "merge(n1,n2) vector(k0,16)";
+  for (const std::string& text : {product, distance})
+    for (const char* cpu : {"native", "x86-64-v2", "x86-64-v3"}) {
+      options.cpu = cpu;
+      checkBetweenGuards(text, 5, options);
+    }
+}
