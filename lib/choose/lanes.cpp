@@ -7,6 +7,7 @@
 #include "cost/parameters.h"
 #include "facts/accesses.h"
 #include "facts/local_buffers.h"
+#include "facts/reduces.h"
 
 namespace svod {
 
@@ -32,6 +33,7 @@ std::vector<Lanes> withReduces(const Chooser& c, const CostModel& model, std::ve
     for (UOp r : n.src().subspan(1)) {
       if (!mayTake(r)) continue;
       for (int64_t w : model.widths(r)) {
+        if (sumsGroups(n) && maxExtent(r) % w != 0) continue;  // the lanes behind the end would be masked byte by byte
         std::vector<Lanes> more = lanes;
         more.push_back({r, w});
         if (double other = model.instructions(more); other < parameters::kClearlyLess * cost) best = more, cost = other;

@@ -41,14 +41,20 @@ bool readsAgain(const TokenTable& tokens, std::span<const Use> reads, const std:
   return std::ranges::any_of(reads, [&](const Use& read) { return !std::ranges::includes(tokens.axesOf(read), axes); });
 }
 
+// The numbers of the reduce axes that a use runs over, ascending.
+std::vector<int> reducesOf(const TokenTable& tokens, const Use& use) {
+  std::vector<int> over;
+  for (TokenId id : use.index) over = unite(over, tokens[id].reduces);
+  return over;
+}
+
 // Whether all elements of a row read the same terms of some operand, as those of a matrix product do. Those of a
 // convolution with a filter for each channel share none: a block of such rows would be computed one by one.
 bool sharesOperand(const TokenTable& tokens, std::span<const Use> reads, const Use& use, const RowPlan& plan) {
   std::vector<int> row;
   for (int axis : plan.axes) row = unite(row, tokens[use.index[static_cast<size_t>(axis)]].reduces);
   return std::ranges::any_of(reads, [&](const Use& read) {
-    std::vector<int> over;
-    for (TokenId id : read.index) over = unite(over, tokens[id].reduces);
+    const std::vector<int> over = reducesOf(tokens, read);
     return !over.empty() && std::ranges::find_first_of(over, row) == over.end();
   });
 }
@@ -135,13 +141,16 @@ bool isFasterInMemory(FusionState& s, UOp n, Verdict& v) {
   return true;
 }
 // Part of a longer sum, which is scaled before it is added up, as by the scale of a block of bytes: one result reads
-// it.
+// it, and no other part shares its operands, as the pixels of a pool share filters.
 bool isPartOfSum(FusionState& s, UOp n, Verdict&) {
   if (s.machine.gpu.threads > 0 || !sumsByteProducts(n) || s.uses.of(n).size() != 1) return false;
   const Use& use = s.uses.of(n)[0];
-  const std::vector<int> axes = s.uses.tokens().axesOf(use);
+  const TokenTable& tokens = s.uses.tokens();
+  const std::vector<int> axes = tokens.axesOf(use), parts = reducesOf(tokens, use);
+  const auto isOfOnePart = [&](const Use& read) { return std::ranges::includes(reducesOf(tokens, read), parts); };
   return use.inReduce && unite(axes, use.outer) == axes && s.uses.repetitions(n, use) <= 1 &&
-         s.uses.elementsRead(use) <= static_cast<double>(likelyNumel(n));
+         s.uses.elementsRead(use) <= static_cast<double>(likelyNumel(n)) &&
+         std::ranges::all_of(readsOf(s, n, use), isOfOnePart);
 }
 
 // From here on reductions have a fate.

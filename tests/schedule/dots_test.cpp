@@ -47,6 +47,10 @@ TEST_CASE("Blocks of bytes are scaled and added up where they are multiplied") {
   CHECK(kernelsOf(blocks + "output y = sum(cast(d, dtype=f32) * scale, axes=[2])\n", false) == 1);
   // Two readers would compute the products twice.
   CHECK(kernelsOf(blocks + "output y = sum(cast(d, dtype=f32) * scale, axes=[2])\noutput d\n", false) == 2);
+  // Filters serve all pixels of a pool, so the product keeps its tile.
+  CHECK(kernelsOf("input x: i8[64, 49]\ninput w: i8[96, 64]\nd = matmul(cast(w, dtype=i32), cast(x, dtype=i32))\n"
+                  "output y = sum(relu(d), axes=[1])\n",
+                  false) == 2);
   // Rows that several results read are products of their own.
   CHECK(kernelsOf("input x: i8[9, 64]\ninput w: i8[64, 32]\ninput v: f32[32, 16]\n"
                   "d = matmul(cast(x, dtype=i32), cast(w, dtype=i32))\noutput y = matmul(cast(d, dtype=f32), v)\n",
