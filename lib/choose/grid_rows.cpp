@@ -4,6 +4,7 @@
 #include <array>
 
 #include "choose/grid.h"
+#include "choose/own_sums.h"
 #include "cost/parameters.h"
 #include "facts/reduces.h"
 #include "facts/row_kernel.h"
@@ -123,27 +124,11 @@ void keepRow(Chooser& c, const std::vector<uint32_t>& loops, uint32_t column, in
 
 }  // namespace
 
-/// An output loop of few iterations on which sums of few terms depend, and nothing that they read.
-UOp loopOfSharedReads(const KernelFacts& kernel) {
-  const std::vector<UOp> reduces = loopedReduces(kernel);
-  for (const Axis& a : kernel.axes) {
-    const bool isShort = a.nest == Nest::Output && isOf(a.range, {AxisType::Loop}) && a.range.src(0).isConst() &&
-                         maxExtent(a.range) > 1 && maxExtent(a.range) <= kGpuShortSum;
-    const auto sharesReads = [&](UOp reduce) {
-      return reduce.dependsOn(a.range) && termsOf(reduce) <= kGpuShortSum &&
-             std::ranges::none_of(kernel.accesses,
-                                  [&](const Access& l) { return !l.isStore && l.address.dependsOn(a.range); });
-    };
-    if (isShort && !reduces.empty() && std::ranges::all_of(reduces, sharesReads)) return a.range;
-  }
-  return {};
-}
-
-bool sharesReads(const KernelFacts& kernel) { return static_cast<bool>(loopOfSharedReads(kernel)); }
+bool sharesReads(const KernelFacts& kernel) { return static_cast<bool>(loopOfSharedReads(kernel, kGpuShortSum)); }
 
 bool sumInThreads(Chooser& c) {
   constexpr int64_t kThreads = 128;
-  const UOp shared = loopOfSharedReads(c.facts());
+  const UOp shared = loopOfSharedReads(c.facts(), kGpuShortSum);
   for (UOp reduce : loopedReduces(c.facts()))
     if (reduce.srcCount() != 2) return false;
   if (!c.apply(OptKind::Upcast, idOf(shared), maxExtent(shared), "results that read the same elements")) return false;

@@ -6,6 +6,7 @@
 #include "choose/k_block.h"
 #include "choose/lanes.h"
 #include "choose/output_lanes.h"
+#include "choose/own_sums.h"
 #include "choose/reduce_lanes.h"
 #include "choose/share_rows.h"
 #include "choose/stream_lanes.h"
@@ -49,6 +50,10 @@ constexpr NestStrategy kNestStrategies[] = {
      "reductions along what is contiguous: partial sums in lanes, several independent accumulators that "
      "hide the latency of one",
      hasReduceLanes, always<tileReduceLanes>},
+    {"shared-sums",
+     "sums of few terms of which several results read the same elements, as those of a scan: all of these results stay "
+     "in registers, and each element is loaded once",
+     hasOutputLanes, sumTogether},
     {"k-block-rows",
      "few rows times a matrix larger than half of the second level cache (GEMV): a few terms at a time "
      "along whole rows of the matrix, as many streams as prefetchers follow; sums wait in memory (`kblock`)",

@@ -49,6 +49,7 @@ constexpr const char* kCases[] = {
     "input x: f32[4096, 1024]\noutput y = softmax(x)",
     "input x: f32[4096, 1024]\noutput y = layer_norm(x)",
     "input x: f32[4096, 4096]\noutput y = transpose(x)",
+    "input x: f32[1024, 256]\noutput y = cumsum(x, axis=0)",
     "input q: f32[8, 512, 64]\ninput k: f32[8, 512, 64]\ninput v: f32[8, 512, 64]\noutput y = attention(q, k, v)",
     ("input q: f32[8, 2048, 64]\ninput k: f32[8, 2048, 64]\ninput v: f32[8, 2048, 64]\n"
      "output y = attention(q, k, v, causal=true)"),
@@ -117,4 +118,15 @@ TEST_CASE("every opt that is chosen for the examples is proposed for the kernel 
     ++graphs;
   }
   CHECK(graphs >= 7);
+}
+
+TEST_CASE("Results of a scan across rows stay in registers, and each element is read once for them") {
+  Model model = modelOf("input x: f32[1024, 256]\noutput y = cumsum(x, axis=0)\n");
+  auto schedule = makeSchedule(model, {Numerics::Contract, {}, {}, {}});
+  REQUIRE(schedule);
+  Kernel& last = schedule->kernels.back();
+  const std::string list = toText(optsOf(choose(*last.graph, simplify(*last.graph, last.sink), avx512())));
+  INFO(list);
+  CHECK(list.find("upcast(n0.i,8)") != std::string::npos);
+  CHECK(list.find("unroll(k0,8)") != std::string::npos);
 }
