@@ -36,9 +36,10 @@ void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memo
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 
+#ifdef __GLIBCXX__
 // Broken promises inside the runtime: they end the program.
 namespace std {
-[[noreturn]] void terminate() noexcept { abort(); }
+void terminate() noexcept { abort(); }
 void __throw_length_error(const char*) { abort(); }
 void __throw_logic_error(const char*) { abort(); }
 void __throw_out_of_range(const char*) { abort(); }
@@ -56,4 +57,9 @@ void _Unwind_Resume(void*) { std::abort(); }
 void* __cxa_begin_catch(void*) { std::abort(); }
 void __cxa_end_catch() { std::abort(); }
 void __cxa_rethrow() { std::abort(); }
+// Of one C library alone: whether the program has had one thread only, and may count without atomic instructions. Other
+// C libraries link the runtime as well, where it answers this itself.
+extern char __libc_single_threaded;
+[[gnu::visibility("hidden")]] char __libc_single_threaded = 0;
 }
+#endif

@@ -39,8 +39,11 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/lib/data/sha256.cpp
 add_library(svod_runtime_shared SHARED $<TARGET_OBJECTS:svod_runtime_shipped>)
 target_link_libraries(svod_runtime_shared PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(svod_runtime_shared PRIVATE -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map)
+include(CheckLinkerFlag)
+check_linker_flag(CXX -Wl,-z,noseparate-code SVOD_HAS_NOSEPARATE_CODE)
 if(NOT SVOD_SANITIZE)
-  target_link_options(svod_runtime_shared PRIVATE ${shipped_flags} -fuse-ld=bfd -Wl,-z,noseparate-code -O2 -Wno-alloc-size-larger-than
+  target_link_options(svod_runtime_shared PRIVATE ${shipped_flags} -fuse-ld=bfd
+    $<$<BOOL:${SVOD_HAS_NOSEPARATE_CODE}>:-Wl,-z,noseparate-code> -O2 -Wno-alloc-size-larger-than
     -static-libstdc++ -static-libgcc)
 endif()
 target_include_directories(svod_runtime_shared INTERFACE ${headers})

@@ -2,7 +2,9 @@
 # in which nothing but the functions of svod/runtime.h has a name. Sanitizers need programs linked by their compiler.
 execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libstdc++.a OUTPUT_VARIABLE cxx_library
   OUTPUT_STRIP_TRAILING_WHITESPACE)
-if(SVOD_SANITIZE OR NOT EXISTS "${cxx_library}")
+include(CheckCXXSymbolExists)
+check_cxx_symbol_exists(__GLIBCXX__ cstddef SVOD_HAS_LIBSTDCXX)  # which another one does not link with
+if(SVOD_SANITIZE OR NOT EXISTS "${cxx_library}" OR NOT SVOD_HAS_LIBSTDCXX)
   return()
 endif()
 

@@ -62,20 +62,29 @@ constexpr IoHelp kIoHelps[] = {
 
 }  // namespace
 
+#ifdef __GLIBC__
+// What POSIX calls strerror_r, which GNU's is not. Other C libraries have this name too, and link the same object.
+extern "C" int __xpg_strerror_r(int number, char* text, size_t room) noexcept;
+#endif
+
 namespace {
 
-/// What strerror_r returned: GNU's has a text, which may be another one than `buffer`, and others a code.
-[[maybe_unused]] const char* textOf(const char* text, const char*) { return text; }
-[[maybe_unused]] const char* textOf(int, const char* buffer) { return buffer; }
+void writeText(int errnoValue, char* text, size_t room) {
+#ifdef __GLIBC__
+  __xpg_strerror_r(errnoValue, text, room);
+#else
+  static_cast<void>(::strerror_r(errnoValue, text, room));
+#endif
+}
 
 }  // namespace
 
 Error ioError(const std::string& action, const std::string& path, int errnoValue) {
   char buffer[128] = "";
-  const std::string text = textOf(::strerror_r(errnoValue, buffer, sizeof buffer), buffer);
+  writeText(errnoValue, buffer, sizeof buffer);
   const auto* row = std::ranges::find(kIoHelps, errnoValue, &IoHelp::error);
   std::string help = row == std::end(kIoHelps) ? "check the path, and the file system it is on" : row->help;
-  return Error(Diag::Io, says({action, " '", path, "': ", text}), help);
+  return Error(Diag::Io, says({action, " '", path, "': ", buffer}), help);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

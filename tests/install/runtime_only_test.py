@@ -45,6 +45,9 @@ class RuntimeOnly(InstallTest):
         self.svodc("compile", project / "twice.svod", "-o", project / "p")
         self.command("cc", '-DPLAN="p"', "-I", prefix / "include", "program.c", prefix / "lib/libsvod-runtime.a", "-o", "program", cwd=project)
         self.assertEqual(self.command("./program", cwd=project), "2 4 6\n")
+        if shutil.which("musl-gcc"):
+            self.command("musl-gcc", '-DPLAN="p"', "-I", prefix / "include", "program.c", prefix / "lib/libsvod-runtime.a", "-o", "other", cwd=project)
+            self.assertEqual(self.command("./other", cwd=project), "2 4 6\n")
 
     def cross(self, name):
         compiler, emulator, triple, processors = TARGETS[name]

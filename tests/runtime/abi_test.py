@@ -4,6 +4,7 @@ import difflib
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,15 @@ class Abi(unittest.TestCase):
             program = Path(folder) / "example"
             output("cc", "-std=c99", "-I", INCLUDE, ROOT / "tests/runtime/example.c", STATIC, "-o", program)
             self.assertNotIn("libstdc++", output("readelf", "-d", program))
+            done = subprocess.run([program, f"{folder}/none"], capture_output=True, text=True)
+            self.assertEqual((done.returncode, "[io]" in done.stderr), (74, True), done.stderr)
+
+    @unittest.skipUnless(shutil.which("musl-gcc"), "needs musl-gcc (Debian: musl-tools)")
+    def test_the_static_library_links_with_another_libc(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "example"
+            output("musl-gcc", "-std=c99", "-I", INCLUDE, ROOT / "tests/runtime/example.c", STATIC, "-o", program)
+            self.assertIn("ld-musl", output("readelf", "-l", program))
             done = subprocess.run([program, f"{folder}/none"], capture_output=True, text=True)
             self.assertEqual((done.returncode, "[io]" in done.stderr), (74, True), done.stderr)
 
