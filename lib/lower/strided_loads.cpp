@@ -181,7 +181,15 @@ class StridedLoads {
       UOp window = masked ? maskedWindow(gather, load, mine, start, length) : plainWindow(gather, load, start, length);
       for (size_t l : mine) lanes[l] = laneOf(g_, window, static_cast<size_t>(gather.lanes[l] - start));
     }
-    return g_.make(Op::Stack, load.dtype(), lanes);
+    UOp all = g_.make(Op::Stack, load.dtype(), lanes);
+    return masked && sharesPlaces(gather) ? g_.where(load.src(2), all, load.src(1)) : all;
+  }
+
+  // Whether lanes read one element, of which the gate of one may be true, and that of another false.
+  static bool sharesPlaces(const Gather& gather) {
+    std::vector<int64_t> places = gather.lanes;
+    std::ranges::sort(places);
+    return std::ranges::adjacent_find(places) != places.end();
   }
 
   UOp plainWindow(const Gather& gather, UOp load, int64_t start, int64_t length) {

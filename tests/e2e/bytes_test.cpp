@@ -167,3 +167,18 @@ TEST_CASE("sums of products and of differences of bytes in lanes have all of the
       checkBetweenGuards(text, 5, options);
     }
 }
+
+// With lanes along a line that is shorter than them, the end of a channel lies where the next channel begins.
+TEST_CASE("convolutions of padded bytes have their padding where lanes pass the end of a line") {
+  for (const char* opts : {"", "dot(k0,4) vector(n2,8) unroll(k1,2)", "dot(k0,4) upcast(n1,8) vector(n2,8)"}) {
+    RunOptions options;
+    options.opts = opts;
+    checkBetweenGuards(
+        "var b in [1, 8] ~ 1\n"
+        "input x: u8[b, 4, 8]\n"
+        "input w: i8[8, 4, 2]\n"
+        "xx = cast(pad(x, 128, before=[0, 0, 1], after=[0, 0, 1]), dtype=i32)\n"
+        "output y = conv1d(xx, cast(w, dtype=i32), stride=[2])\n",
+        3, options);
+  }
+}
