@@ -172,6 +172,8 @@ class OnnxNode {
   // --- Values known before the plan runs. When operand i is not known, that is an error that names the
   // inputs it comes from; isKnown() asks without one.
   bool isKnown(int i) const;
+  /// The options that give the sizes a value depends on a number, each with a blank in front; empty without such sizes.
+  std::string sizeOptions(const Tensor& x) const;
   /// The value of any tensor, if it is known.
   std::optional<HostTensor> valueOf(const Tensor& x) const;
   std::optional<HostTensor> constant(int i) const;

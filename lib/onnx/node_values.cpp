@@ -80,6 +80,10 @@ void OnnxNode::failUnknown(int i, std::span<const int64_t> elements) const {
   }
 }
 
+std::string OnnxNode::sizeOptions(const Tensor& x) const {
+  return listed(context_.knownValues().dependencies(x).variables, "--var", "SIZE").second;
+}
+
 bool OnnxNode::isKnown(int i) const {
   std::optional<std::vector<UOp>> all = context_.knownValues().elements(arg(i));
   // Only integers are of use as expressions.

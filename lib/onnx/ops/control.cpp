@@ -228,12 +228,15 @@ Results LaidOut::run() {
   for (int64_t i = 0; i < trips; ++i) {
     std::optional<bool> known = knownCondition(n_, condition_);
     if (known == false) break;
-    if (i >= kMostLaidOut || (!known && trips > kMostLaidOut))
+    if (i >= kMostLaidOut || (!known && trips > kMostLaidOut)) {
+      const std::string options = condition_ ? n_.sizeOptions(condition_) : "";
       return n_.unsupported(
           "values that change their shape in a loop with a number of steps that only a run can "
           "tell, or with more than " +
               std::to_string(kMostLaidOut),
-          "values that keep their shapes, or a trip count made from constants and shapes");
+          options.empty() ? "values that keep their shapes, or a trip count made from constants and shapes"
+                          : "give the sizes that decide how many steps there are a number:" + options);
+    }
     if (!known) isActive_ = isActive_ ? isActive_ * scalarOf(condition_) : scalarOf(condition_);
     if (!step(i)) return Tensor();
   }
