@@ -205,7 +205,8 @@ class RestSplitter {
   UOp ownOf(UOp range, const Nest& nest) {
     if (range == nest.copies) return nest.rows;
     if (!contains(nest.inside, range)) return range;
-    return ownRange({nest.choice.src(0).id(), range.id()}, range.src(0), axisType(range));
+    const UOp extent = copied(range.src(0), nest);  // it may count by the loop around it
+    return ownRange({nest.choice.src(0).id(), range.id()}, extent, axisType(range));
   }
   UOp ownRange(std::pair<uint32_t, uint32_t> key, UOp extent, AxisType type) {
     UOp& range = ranges_[key];

@@ -182,3 +182,16 @@ TEST_CASE("convolutions of padded bytes have their padding where lanes pass the 
         3, options);
   }
 }
+
+// The tile is one of columns, whose number decides alone what is left of it; parts of the rows are threads.
+TEST_CASE("the rest of a tile of columns has loops of its own in each part of the rows") {
+  RunOptions options;
+  options.execute.threads = 2;
+  for (int64_t n : {1, 7, 17})
+    checkBetweenGuards(
+        "var n in [1, 64]\n"
+        "input a: u8[n, 8, n, 32]\n"
+        "input b: i8[32, n]\n"
+        "output y = matmul(cast(a, dtype=i32), cast(b, dtype=i32))\n",
+        n, options);
+}
