@@ -20,13 +20,13 @@ std::string check(uint64_t seed, Numerics numerics, ComparedElements& compared) 
 TEST_CASE("random graphs on an OpenCL device equal the interpreter bit for bit") {
   if (!hasOpenCl()) return;
   ComparedElements compared;
-  forSeeds(75, {}, [&](uint64_t seed) { return check(seed, Numerics::Strict, compared); });
+  forSeeds(30, {}, [&](uint64_t seed) { return check(seed, Numerics::Strict, compared); });
 }
 
 TEST_CASE("random graphs with reassociated sums stay within the computed bounds on an OpenCL device") {
   if (!hasOpenCl()) return;
   ComparedElements compared;
-  forSeeds(75, {}, [&](uint64_t seed) { return check(seed, Numerics::Contract, compared); });
+  forSeeds(30, {}, [&](uint64_t seed) { return check(seed, Numerics::Contract, compared); });
   INFO(compared.unbounded << " of " << compared.all << " elements may be anything");
   CHECK((compared.all < 20000 || compared.unbounded < compared.all / 8));
 }
