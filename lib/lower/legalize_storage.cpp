@@ -186,6 +186,12 @@ class StorageLowering {
                      [&](UOp a, UOp b) { return floats_.value(floats_.compute(op, format, {a, b}), format); });
   }
 
+  // A factor of a dot product is a vector, also where a gate that never holds leaves one value for all lanes.
+  UOp factor(UOp x, size_t group) {
+    if (x.op() == Op::Where && x.src(0).isConst()) x = x.src(x.src(0).isConst(1) ? 1 : 2);
+    return x.isScalar() ? graph_.make(Op::Stack, x.dtype(), std::vector<UOp>(group, x)) : x;
+  }
+
   // Of bf16 for the instruction; else products of f32, which are exact.
   UOp dot(UOp node, std::span<const UOp> newSrc) {
     std::vector<UOp> src(newSrc.begin(), newSrc.end());
@@ -194,6 +200,7 @@ class StorageLowering {
       if (!isSmallFloat(d)) continue;
       src[i] = emitter_.options.nativeBf16 ? graph_.bitcast(floats_.bits(src[i], d), d) : floats_.value(src[i], d);
     }
+    for (size_t i : {0, 1}) src[i] = factor(src[i], node.argAs<SlotArg>().slot);
     return graph_.make(Op::Dot, node.dtype(), src, node.arg());
   }
 
