@@ -59,6 +59,10 @@ bool isTap(const Chooser& c, const Windows& w, UOp loop) {
   });
 }
 
+bool addsSums(UOp reduce) {
+  return std::ranges::any_of(toposort(reduce.src(0)), [](UOp n) { return n.op() == Op::Reduce; });
+}
+
 bool multipliesRows(const KernelFacts& kernel) {
   return kernel.pattern() == Pattern::Gemm || kernel.pattern() == Pattern::Gemv;
 }
@@ -86,7 +90,7 @@ void useDots(Chooser& c) {
   for (UOp sum : loopedReduces(c.facts()))
     if (sumsGroups(sum)) unrollShifts(c, sum);
   for (UOp rows : loopedReduces(c.facts()))
-    if (!sumsGroups(rows) && dotGroupOf(c.graph, rows, c.caps) > 0) sumRows(c, rows, group, column);
+    if (!sumsGroups(rows) && !addsSums(rows)) sumRows(c, rows, group, column);
 }
 
 }  // namespace svod
