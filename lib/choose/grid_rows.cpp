@@ -4,7 +4,7 @@
 #include <array>
 
 #include "choose/grid.h"
-#include "choose/own_sums.h"
+#include "choose/shared_sums.h"
 #include "cost/parameters.h"
 #include "facts/reduces.h"
 #include "facts/row_kernel.h"
