@@ -1,6 +1,8 @@
 #include "e2e/plan_run.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "e2e/child.h"
@@ -88,12 +90,25 @@ int callFunction(void* user, const svod_host_call* call) {
 
 class PlanRun {
  public:
-  PlanRun(const PlanImage& image, const Model& model, const ModelBindings& bindings, const ExecuteOptions& options,
-          WatchedMemory& memory)
-      : image_(image), model_(model), bindings_(bindings), options_(options), memory_(memory) {}
+  PlanRun(const PlanImage& image, const Model& model, const ExecuteOptions& options, WatchedMemory& memory)
+      : image_(image), model_(model), options_(options), memory_(memory) {}
 
-  Result<std::vector<HostTensor>> execute() {
+  /// The results for each of the bindings, which one instance gets one after the other.
+  Result<std::vector<HostTensor>> executeAll(std::span<const ModelBindings> all) {
+    bindings_ = &all[0];
     SVOD_CHECK(load());
+    std::vector<HostTensor> results;
+    for (const ModelBindings& bindings : all) {
+      bindings_ = &bindings;
+      if (&bindings != all.data()) svod_reset_states(instance_.get());
+      SVOD_TRY(std::vector<HostTensor> ports, execute());
+      std::ranges::move(ports, std::back_inserter(results));
+    }
+    return results;
+  }
+
+ private:
+  Result<std::vector<HostTensor>> execute() {
     SVOD_CHECK(bind());
     svod_execute_options executeOptions{options_.orderSeed};
     if (options_.failAfter) SVOD_CHECK(failOnce(executeOptions));
@@ -103,7 +118,6 @@ class PlanRun {
     return collect();
   }
 
- private:
   struct PortMemory {
     std::byte* data = nullptr;
     std::vector<int64_t> dims;
@@ -152,7 +166,7 @@ class PlanRun {
     instanceOptions.pool = pool_.get();
     instanceOptions.memory = &source;
     std::vector<svod_host_entry> functions;
-    for (const auto& [name, function] : bindings_.functions)
+    for (const auto& [name, function] : bindings_->functions)
       functions.push_back({name.c_str(), callFunction, const_cast<CustomFunction*>(&function)});
     instanceOptions.functions = functions.data();
     instanceOptions.function_count = functions.size();
@@ -180,12 +194,13 @@ class PlanRun {
   }
 
   Status bind() {
-    for (const auto& [name, value] : bindings_.variables) {
+    variableNames_.clear(), variableValues_.clear();
+    for (const auto& [name, value] : bindings_->variables) {
       variableNames_.push_back(name), variableValues_.push_back(value);
       size_t index = svod_plan_find(plan_.get(), SVOD_VARIABLE, name.c_str());
       if (index != SVOD_NONE) SVOD_CHECK(ok(svod_set_variable(instance_.get(), index, value, &error_)));
     }
-    memories_.resize(model_.ports.size());
+    memories_.assign(model_.ports.size(), {});
     for (size_t i = 0; i < model_.ports.size(); ++i) {
       const ModelPort& port = model_.ports[i];
       if (port.kind == PortKind::Input) SVOD_CHECK(bindInput(port, i));
@@ -198,7 +213,7 @@ class PlanRun {
 
   Status bindInput(const ModelPort& port, size_t i) {
     size_t index = svod_plan_find(plan_.get(), SVOD_INPUT, port.name.c_str());
-    const HostTensor& t = bindings_.ports[i];
+    const HostTensor& t = bindings_->ports[i];
     const std::vector<std::byte> memory = t.toMemory();
     SVOD_TRY(std::byte * data, take(memory.size(), static_cast<uint64_t>(byteSize(t.dtype)), port.name));
     copyBytes(data, memory.data(), memory.size());
@@ -238,8 +253,8 @@ class PlanRun {
   }
 
   Status fillState(const ModelPort& port, size_t i) {
-    if (i >= bindings_.ports.size() || bindings_.ports[i].dtype == DType::Void) return {};
-    const HostTensor& from = bindings_.ports[i];
+    if (i >= bindings_->ports.size() || bindings_->ports[i].dtype == DType::Void) return {};
+    const HostTensor& from = bindings_->ports[i];
     const size_t index = svod_plan_find(plan_.get(), SVOD_STATE, port.name.c_str());
     SVOD_TRY(std::vector<std::byte> whole, readState(index));
     copyBox(port, from.dims, const_cast<std::byte*>(from.data.data()), whole.data(), true);
@@ -282,7 +297,7 @@ class PlanRun {
 
   const PlanImage& image_;
   const Model& model_;
-  const ModelBindings& bindings_;
+  const ModelBindings* bindings_ = nullptr;
   const ExecuteOptions& options_;
   WatchedMemory& memory_;
   svod_error error_{};
@@ -334,19 +349,32 @@ PlanImage planImage(const Compilation& compilation) {
   return image;
 }
 
-Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model& model, const ModelBindings& bindings,
-                                            const ExecuteOptions& options) {
+Result<std::vector<std::vector<HostTensor>>> executePlan(const PlanImage& image, const Model& model,
+                                                         std::span<const ModelBindings> all,
+                                                         const ExecuteOptions& options) {
   WatchedMemory memory(options.watch);
   auto body = [&]() -> std::string {
-    Result<std::vector<HostTensor>> results = PlanRun(image, model, bindings, options, memory).execute();
+    Result<std::vector<HostTensor>> results = PlanRun(image, model, options, memory).executeAll(all);
     return results ? "+" + packed(*results) : "-" + results.error()->message;
   };
   SVOD_TRY(std::string out, inChild(body, [&](uintptr_t address) { return memory.describe(address); }));
   if (out.empty() || out[0] != '+') return fail(Diag::DeviceFailure, out.empty() ? "no result" : out.substr(1));
-  std::vector<HostTensor> results = unpacked(std::string_view(out).substr(1));
-  for (size_t i = 0; i < results.size() && i < bindings.ports.size(); ++i)
-    if (model.ports[i].kind == PortKind::Input) results[i] = bindings.ports[i];
+  std::vector<HostTensor> flat = unpacked(std::string_view(out).substr(1));
+  const size_t count = model.ports.size();
+  std::vector<std::vector<HostTensor>> results;
+  for (size_t run = 0; run < all.size(); ++run) {
+    std::vector<HostTensor>& ports = results.emplace_back();
+    for (size_t i = 0; i < count; ++i) ports.push_back(std::move(flat[run * count + i]));
+    for (size_t i = 0; i < count && i < all[run].ports.size(); ++i)
+      if (model.ports[i].kind == PortKind::Input) ports[i] = all[run].ports[i];
+  }
   return results;
+}
+
+Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model& model, const ModelBindings& bindings,
+                                            const ExecuteOptions& options) {
+  SVOD_TRY(std::vector<std::vector<HostTensor>> results, executePlan(image, model, std::span(&bindings, 1), options));
+  return std::move(results[0]);
 }
 
 }  // namespace svod

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,5 +51,10 @@ inline constexpr std::string_view kNothingFailed = "nothing failed";
 /// given. Errors: what the runtime reports, and every access beside a buffer with the buffer and the kernel.
 Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model& model, const ModelBindings& bindings,
                                             const ExecuteOptions& options);
+
+/// The same for each of `all`, which one instance gets one after the other.
+Result<std::vector<std::vector<HostTensor>>> executePlan(const PlanImage& image, const Model& model,
+                                                         std::span<const ModelBindings> all,
+                                                         const ExecuteOptions& options);
 
 }  // namespace svod
