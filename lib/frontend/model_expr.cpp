@@ -87,6 +87,8 @@ void ModelReader::unknownName(const GraphExpr& e, bool isSize) {
     if (!isSize || scope_.at(name).kind == Entry::Kind::Variable) known.push_back(name);
   std::string help = "define it above, or declare it: input " + e.text + ": f32[2, 3]";
   if (isSize) help = "declare it above: var " + e.text + " in [MIN, MAX]";
+  if (const std::string_view here = spellingOfName(e.text); !here.empty())
+    return record(Diag::UnknownName, e.at, "nothing is called '" + e.text + "'", std::string(here));
   if (findGraphOp(e.text)) help = "'" + e.text + "' is an op: write " + e.text + "(..)";
   record(Diag::UnknownName, e.at, "nothing is called '" + e.text + "'", didYouMean(e.text, known, help));
 }
@@ -205,6 +207,7 @@ void ModelReader::unknownOp(const GraphExpr& e) {
     return record(Diag::UnknownOp, e.at, "'" + e.text + "' calls itself",
                   "functions are copied into the graph; what repeats is a loop NAME < COUNT { .. }");
   std::string help = memberOf(e.text, !e.items.empty() || !e.attributes.empty());
+  if (help.empty()) help = spellingOfOp(e.text);
   constexpr std::string_view kAnyDType = "dtype=f32";
   const GraphExpr* type = !e.items.empty() ? &e.items[0] : !e.attributes.empty() ? &e.attributes[0].value : nullptr;
   const std::string_view dtype = type != nullptr ? spellingOfDType(type->text) : std::string_view();

@@ -113,6 +113,8 @@ void checkCount(OpCall& call) {
   const std::vector<AttributeSpec>& specs = attributeSpecs(call.op);
   if (count > call.op.maxOperands && !specs.empty())
     help += "; attributes stand behind with their names: " + std::string(specs[0].name) + "=..";
+  const std::string reduction = "reduce_" + std::string(call.op.name);
+  if (count == 1 && findGraphOp(reduction, 1) != nullptr) help += ", or " + reduction + "(x)";
   call.fail(Diag::Arity, "takes " + expected + ", got " + std::to_string(count), help);
 }
 

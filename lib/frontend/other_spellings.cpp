@@ -16,7 +16,9 @@ struct Spelling {
 
 constexpr Spelling kCharacters[] = {
     {";", "a line ends without ;, and holds one statement"},
-    {"?", "a choice is written where(condition, a, b)"},
+    {"?", "a choice is written where(condition, a, b), and a free size as a variable: var n in [1, 512]"},
+    {".", "values are operands of ops, as in sum(x) and transpose(x)"},
+    {"\\", "lines go on inside brackets"},
     {"&", "write and(a, b), for conditions and for bits"},
     {"|", "write or(a, b), for conditions and for bits"},
     {"^", "write xor(a, b), or pow(a, b) for a power"},
@@ -34,6 +36,26 @@ constexpr Spelling kPrefixes[] = {
     {"if", "a choice of values is written where(condition, a, b)"},
     {"lambda", "a function is written def NAME(x) { return .. } on lines of its own"},
 };
+constexpr Spelling kNames[] = {
+    {"True", "write true"},
+    {"False", "write false"},
+    {"None", "leave out what has no value"},
+    {"pi", "write 3.141592653589793"},
+};
+constexpr Spelling kOps[] = {
+    {"amax", "write reduce_max(x)"},
+    {"amin", "write reduce_min(x)"},
+    {"len", "write size(x, axis=0)"},
+    {"shape", "write size(x, axis=0)"},
+    {"maximum", "write max(a, b)"},
+    {"minimum", "write min(a, b)"},
+    {"dot", "write matmul(a, b), or a @ b"},
+    {"mm", "write matmul(a, b), or a @ b"},
+    {"bmm", "write matmul(a, b), or a @ b"},
+    {"cat", "write concat(a, b, axis=0)"},
+    {"concatenate", "write concat(a, b, axis=0)"},
+    {"print", "output NAME = VALUE gives a value to the caller"},
+};
 constexpr Spelling kMembers[] = {
     {"T", "write transpose(%)"},
     {"mT", "write transpose(%)"},
@@ -41,6 +63,8 @@ constexpr Spelling kMembers[] = {
     {"t", "write transpose(%)"},
     {"shape", "write size(%, axis=0)"},
     {"size", "write size(%, axis=0)"},
+    {"max", "write reduce_max(%)"},
+    {"min", "write reduce_min(%)"},
     {"view", "write reshape(%, shape=[..])"},
     {"astype", "write cast(%, dtype=f32)"},
     {"to", "write cast(%, dtype=f32)"},
@@ -84,6 +108,9 @@ std::string_view find(std::span<const Spelling> table, std::string_view word) {
 std::string_view spellingOfCharacter(char c) { return find(kCharacters, {&c, 1}); }
 std::string_view spellingOfInfix(std::string_view word) { return find(kInfixes, word); }
 std::string_view spellingOfPrefix(std::string_view word) { return find(kPrefixes, word); }
+
+std::string_view spellingOfName(std::string_view word) { return find(kNames, word); }
+std::string_view spellingOfOp(std::string_view name) { return find(kOps, name); }
 
 std::string_view spellingOfStatement(std::string_view word) { return find(kStatements, word); }
 std::string_view spellingOfAttribute(std::string_view name) { return find(kAttributes, name); }

@@ -12,6 +12,10 @@ std::string_view spellingOfCharacter(char c);
 std::string_view spellingOfInfix(std::string_view word);
 std::string_view spellingOfPrefix(std::string_view word);
 
+/// For a name where a value or the value of an attribute is expected, and for that of an op; empty for others.
+std::string_view spellingOfName(std::string_view word);
+std::string_view spellingOfOp(std::string_view name);
+
 /// For a word that a statement begins with, and for the name of an attribute: that of another one here. Empty for
 /// others.
 std::string_view spellingOfStatement(std::string_view word);
@@ -29,5 +33,7 @@ std::string spellingOfMember(std::string_view value, std::string_view member, bo
 
 /// Behind `//`, where a value was expected.
 inline constexpr std::string_view kCommentSpelling = "a comment begins with #; a // b divides and rounds down";
+/// Behind `/*`.
+inline constexpr std::string_view kBlockCommentSpelling = "a comment begins with # and ends with its line";
 
 }  // namespace svod

@@ -128,13 +128,15 @@ Status TextParser::keywordStatement(Statement& s, StatementKind kind) {
   SVOD_TRY(NameAt declared, name());
   s.names.push_back(std::move(declared));
   if (kind == StatementKind::Var) {
-    if (!isWord("in"))
-      return unexpected("'in'", "the bounds of a variable stand behind it: var " + s.names[0].text + " in [1, 512]");
+    const std::string form = "var " + s.names[0].text + " in [1, 512]";
+    if (!isWord("in")) return unexpected("'in'", "the bounds of a variable stand behind it: " + form);
     SVOD_CHECK(advance());
     open_.push_back(token_.at);
-    SVOD_CHECK(expect("[", "before the bounds"));
+    if (!isSymbol("[")) return unexpected("'[' before the bounds", "write " + form);
+    SVOD_CHECK(advance());
     SVOD_TRY(s.min, integer());
-    SVOD_CHECK(expect(",", "between the bounds"));
+    if (!isSymbol(",")) return unexpected("',' between the bounds", "write " + form);
+    SVOD_CHECK(advance());
     SVOD_TRY(s.max, integer());
     if (!isSymbol("]")) return unexpected("']' after the bounds");
     open_.pop_back();
@@ -144,7 +146,8 @@ Status TextParser::keywordStatement(Statement& s, StatementKind kind) {
       SVOD_TRY(s.likely, integer());
     }
   } else if (kind != StatementKind::Output && (kind != StatementKind::Temp || isSymbol(":"))) {
-    SVOD_CHECK(expect(":", "before the type"));
+    if (!isSymbol(":")) return unexpected("':' before the type", "write NAME: f32[2, 3]");
+    SVOD_CHECK(advance());
     SVOD_TRY(s.type, type());
     s.hasType = true;
   }
@@ -290,6 +293,8 @@ Result<TypeExpr> TextParser::type() {
   if (token_.kind == TokenKind::String) return unexpected("a dtype", "dtypes stand without quotes: " + token_.text);
   SVOD_TRY(NameAt dtype, name());
   result.dtype = std::move(dtype.text);
+  if (isSymbol("(") || isSymbol("<"))
+    return unexpected("'['", "sizes stand in square brackets: " + result.dtype + "[2, 3]");
   if (!isSymbol("[")) return result;
   SVOD_TRY(result.dims, exprList(1, "]"));
   return result;

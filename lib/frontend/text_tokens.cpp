@@ -40,6 +40,8 @@ std::string_view TextParser::otherSpelling() const {
   if (last_.kind == TokenKind::Name && !last_.quoted)
     if (const std::string_view here = spellingOfPrefix(last_.text); !here.empty()) return here;
   const bool isBehindDivision = division_.line > 0 && division_.line == token_.at.line;
+  const bool isBehindSlash = last_.kind == TokenKind::Symbol && last_.text == "/";
+  if (isSymbol("/") || (isBehindSlash && isSymbol("*"))) return kBlockCommentSpelling;
   if (isSymbol("~")) return spellingOfCharacter('~');
   return isBehindDivision || isSymbol("//") ? kCommentSpelling : std::string_view();
 }
