@@ -84,13 +84,21 @@ std::vector<std::string> vendorLibraries() {
   return libraries;
 }
 
+// Sanitizers end a program that opens a library with this flag, and not every libc has it.
+#if !defined(RTLD_DEEPBIND) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kOwnSymbols = 0;
+#elif defined(__has_feature)
+constexpr int kOwnSymbols = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ? 0 : RTLD_DEEPBIND;
+#else
+constexpr int kOwnSymbols = RTLD_DEEPBIND;
+#endif
+
 /// Opens the drivers before the loader does, so that they find their own compilers: a program may have another version
 /// of LLVM, whose symbols have the same names.
 void openVendors() {
-#if defined(RTLD_DEEPBIND) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  if (kOwnSymbols == 0) return;
   for (const std::string& library : vendorLibraries())
-    (void)::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-#endif
+    (void)::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | kOwnSymbols);
 }
 
 }  // namespace
@@ -104,7 +112,6 @@ Result<Loader> Loader::open(const std::string& given) {
     return fail(Diag::NoDevice, says({"there is no OpenCL: ", reason != nullptr ? reason : name.c_str()}),
                 "install an ICD loader (ocl-icd-libopencl1) and a driver, such as that of the GPU or pocl-opencl-icd");
   }
-  openVendors();
   Loader loader;
   const Call calls[] = {
 #define CALL(name, result, parameters) {#name, reinterpret_cast<AnyFunction*>(&loader.name)},
@@ -117,6 +124,7 @@ Result<Loader> Loader::open(const std::string& given) {
       return fail(Diag::NoDevice, says({"the OpenCL library '", name, "' has no function ", call.name}),
                   "install a loader of OpenCL 1.2 or later");
   }
+  openVendors();
   return loader;
 }
 

@@ -1,6 +1,7 @@
 // What the component for OpenCL devices says of devices and kernels that do not fit, and how it counts with addresses.
 #include <catch2/catch.hpp>
 
+#include "common/sanitizers.h"
 #include "plan/plan.h"
 #include "runtime-opencl/addresses.h"
 #include "runtime-opencl/opencl_device.h"
@@ -39,17 +40,9 @@ std::string refusal(const OpenClInfo& info, const KernelDesc& kernel, Diag diag 
   return status.error()->message;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kIsSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kIsSanitized = false;
-#endif
-
 /// Nothing where this machine has none, and where sanitizers would find what drivers do.
 std::unique_ptr<OpenClDevice> deviceHere() {
-  if (kIsSanitized) {
+  if (kAddressSanitizer || kThreadSanitizer) {
     WARN("skipped: sanitizers are for what is ours, and not for drivers");
     return nullptr;
   }
@@ -109,8 +102,8 @@ TEST_CASE("a loader that is not there is an error that says what to install") {
 }
 
 TEST_CASE("a device with a number that there is not is an error that says how many there are") {
-  auto cl = Loader::open("");
   if (!deviceHere()) return;
+  const auto cl = Loader::open("");
   OpenClChoice choice;
   choice.ordinal = 1000;
   const auto device = OpenClDevice::open(*cl, choice);
