@@ -47,7 +47,7 @@ std::vector<Lanes> withReduces(const Chooser& c, const CostModel& model, std::ve
 }  // namespace
 
 // The best vector axis for each loop nest, by the cost model.
-LanePlan chooseLanes(const Chooser& c) {
+LanePlan chooseLanes(const Chooser& c, Panels panels) {
   using parameters::kReduceLanes, parameters::kPanelLanes;
   const CostModel model(c.facts(), c.caps);
   const std::vector<uint32_t> laidOut = c.laidOut();
@@ -62,6 +62,7 @@ LanePlan chooseLanes(const Chooser& c) {
       if (double other = model.instructions(lanes); other < cost) best = {lanes, {}}, cost = other;
       for (const Access& load : panelsForLanes(c.facts(), c.caps, laidOut, axis.range, w)) {
         const bool isFree = std::ranges::find(laidOut, *load.slot) != laidOut.end();
+        if (!isFree && panels == Panels::Free) continue;
         if (double other = (isFree ? 1 : kPanelLanes) * model.instructions(lanes, &load); other < cost)
           best = {lanes, isFree ? std::nullopt : load.slot}, cost = other;
       }

@@ -1,5 +1,6 @@
 // Vectorization: which loops become vector lanes.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,8 @@ struct LanePlan {
   std::vector<Lanes> lanes;
   std::optional<uint32_t> packed;  // parameter slot
 };
-LanePlan chooseLanes(const Chooser& chooser);
+/// Which operands may be in panels: Free ones are weights, laid out when the plan is built.
+enum class Panels : uint8_t { Any, Free };
+LanePlan chooseLanes(const Chooser& chooser, Panels panels);
 
 }  // namespace svod

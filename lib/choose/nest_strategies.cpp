@@ -82,6 +82,19 @@ void chooseNest(Chooser& c, const LoopNest& nest) {
   }
 }
 
+void giveLanes(Chooser& c, const LanePlan& plan) {
+  for (const Lanes& l : plan.lanes)
+    if (UOp range = c.range(idOf(l.range)))  // as earlier opts left it
+      chooseNest(c, {deepestReduceOf(c.facts(), range), {range, l.width}, plan.packed});
+}
+
+bool hasPacked(const Chooser& c, uint32_t slot) {
+  return std::ranges::any_of(c.opts, [&](const ChosenOpt& chosen) {
+    const auto* pack = std::get_if<PackArgs>(&chosen.opt.args);
+    return chosen.opt.kind == OptKind::Pack && pack != nullptr && pack->slot == slot;
+  });
+}
+
 }  // namespace
 
 std::span<const Strategy> nestPreparations() { return kNestPreparations; }
@@ -89,10 +102,14 @@ std::span<const NestStrategy> nestStrategies() { return kNestStrategies; }
 
 bool chooseNests(Chooser& c) {
   runAll(nestPreparations(), c);
-  const LanePlan plan = chooseLanes(c);
-  for (const Lanes& l : plan.lanes)
-    if (UOp range = c.range(idOf(l.range)))  // as earlier opts left it
-      chooseNest(c, {deepestReduceOf(c.facts(), range), {range, l.width}, plan.packed});
+  const LanePlan plan = chooseLanes(c, Panels::Any);
+  Chooser trial = c;
+  giveLanes(trial, plan);
+  if (!plan.packed || hasPacked(trial, *plan.packed)) {
+    c.keep(std::move(trial));
+  } else {
+    giveLanes(c, chooseLanes(c, Panels::Free));  // those lanes do not pay without the panel
+  }
   return true;
 }
 

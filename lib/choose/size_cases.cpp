@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
-#include "constants/constant_layout.h"
+#include "constants/given_order.h"
 #include "cost/kernel_cost.h"
 #include "cost/parameters.h"
 #include "opts/reloop.h"
@@ -16,22 +17,78 @@ namespace {
 
 constexpr int kHalvings = 3;  // of the way between two points
 
-/// Bytes of the weights that both kernels read, each in an order of its own.
-int64_t bytesHeldTwice(Graph& graph, UOp a, UOp b, const Caps& caps) {
+/// Bytes of the weights that the kernel of a case cannot read as the other one does.
+int64_t bytesHeldTwice(Graph& graph, UOp own, UOp inCase, const Caps& caps) {
   int64_t bytes = 0;
-  for (UOp param : toposort(a)) {
+  for (UOp param : toposort(own)) {
     if (param.op() != Op::Param) continue;
     const uint32_t slot = param.argAs<SlotArg>().slot;
     if (std::ranges::find(caps.constants, slot) == caps.constants.end()) continue;
-    if (readingOrder(graph, a, slot) != readingOrder(graph, b, slot))
-      bytes += param.maxNumel() * byteSize(param.dtype());
+    const std::optional<ConstantLayout> order = readingOrder(graph, own, slot);
+    if (order == readingOrder(graph, inCase, slot) || (order && readInOrder(graph, inCase, *order))) continue;
+    bytes += param.maxNumel() * byteSize(param.dtype());
   }
   return bytes;
+}
+
+bool isWorthCase(Pattern pattern, double nanoseconds, double timesAsFast) {
+  using namespace parameters;
+  const bool isProduct = pattern == Pattern::Gemm || pattern == Pattern::Gemv;
+  return timesAsFast >= (isProduct ? kProductCaseGain : kCaseGain) &&
+         nanoseconds >= (isProduct ? kProductCaseLeast : kCaseLeast);
 }
 
 const SizedChoice& bestAt(std::span<const SizedChoice> choices, size_t point) {
   return *std::ranges::min_element(choices, {}, [&](const SizedChoice& c) { return c.times[point]; });
 }
+
+/// Where one choice is better than another one.
+class Contest {
+ public:
+  Contest(Graph& graph, const SizePoints& points, const SizedChoice& best, const SizedChoice& other, const Caps& caps)
+      : graph_(graph), points_(points), best_(best), other_(other), caps_(caps), own_(points.all()[best.point]) {}
+
+  /// The sizes of a case for the other choice, which is better at `point`: those of one variable where it decides
+  /// alone.
+  std::vector<SizeLimits> limits(const SizePoint& point) const {
+    for (size_t v = 0; v < own_.sizes.size(); ++v) {
+      SizePoint alone = own_;
+      alone.sizes[v] = point.sizes[v];
+      if (alone.sizes == own_.sizes || alone.sizes == point.sizes || !points_.doesRun(alone.sizes)) continue;
+      const auto [best, other] = times(alone.sizes);
+      if (!isWorthCase(best_.choice.pattern, best - other, best / other)) continue;
+      if (std::vector<SizeLimits> found = limitsTo(alone); !found.empty()) return found;
+    }
+    return limitsTo(point);
+  }
+
+ private:
+  /// Halves the way from the point to that of the best choice. Between sizes that are close it may end there, and leave
+  /// nothing to tell runs apart.
+  std::vector<SizeLimits> limitsTo(const SizePoint& point) const {
+    double better = 0, worse = 1;
+    std::vector<int64_t> last = point.sizes;
+    for (int halving = 0; halving < kHalvings; ++halving) {
+      const double middle = (better + worse) / 2;
+      const std::optional<std::vector<int64_t>> sizes = points_.between(point, own_, middle);
+      const auto [best, other] = sizes ? times(*sizes) : std::pair(0.0, 0.0);
+      const bool isBetter = other < best;
+      (isBetter ? better : worse) = middle;
+      if (isBetter) last = *sizes;
+    }
+    return points_.limits(point, own_, last);
+  }
+
+  std::pair<double, double> times(std::span<const int64_t> sizes) const {
+    return {timeAt(graph_, best_.sink, points_, sizes, caps_), timeAt(graph_, other_.sink, points_, sizes, caps_)};
+  }
+
+  Graph& graph_;
+  const SizePoints& points_;
+  const SizedChoice &best_, &other_;
+  const Caps& caps_;
+  const SizePoint& own_;
+};
 
 }  // namespace
 
@@ -40,8 +97,11 @@ UOp kernelAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const i
 }
 
 double timeAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const int64_t> sizes, const Caps& caps) {
-  FactsCache cache;
-  return timeOf(cache.of(kernelAt(graph, sink, points, sizes, caps)), caps).shared;
+  const KernelFacts kernel(kernelAt(graph, sink, points, sizes, caps));
+  Caps near = caps;
+  near.areConstantsNear = true;
+  const double far = timeOf(kernel, caps).shared;
+  return caps.constants.empty() ? far : std::sqrt(far * timeOf(kernel, near).shared);
 }
 
 std::vector<SizeCase> casesBeside(Graph& graph, const SizePoints& points, std::span<const SizedChoice> choices,
@@ -54,22 +114,11 @@ std::vector<SizeCase> casesBeside(Graph& graph, const SizePoints& points, std::s
     if (point.isPricedOnly) continue;
     const SizedChoice& other = bestAt(choices, i);
     const double saved = best.times[i] - other.times[i];
-    if (best.times[i] < parameters::kCaseGain * other.times[i] || saved < parameters::kCaseLeast) continue;
+    if (!isWorthCase(best.choice.pattern, saved, best.times[i] / other.times[i])) continue;
     if (!sides.insert(point.sizes < own.sizes).second) continue;
     if (bytesHeldTwice(graph, best.sink, other.sink, caps) > parameters::kCaseWeights) continue;
-    double better = 0, worse = 1;
-    std::vector<int64_t> last = point.sizes;
-    for (int halving = 0; halving < kHalvings; ++halving) {
-      const double middle = (better + worse) / 2;
-      const std::optional<std::vector<int64_t>> sizes = points.between(point, own, middle);
-      const bool isBetter =
-          sizes && timeAt(graph, other.sink, points, *sizes, caps) < timeAt(graph, best.sink, points, *sizes, caps);
-      (isBetter ? better : worse) = middle;
-      if (isBetter) last = *sizes;
-    }
-    // Between sizes that are close the way may end at the other point, and leave nothing to tell runs apart.
-    if (std::vector<SizeLimits> limits = points.limits(point, own, last); !limits.empty())
-      cases.push_back({std::move(limits), std::llround(saved)});
+    std::vector<SizeLimits> limits = Contest(graph, points, best, other, caps).limits(point);
+    if (!limits.empty()) cases.push_back({std::move(limits), std::llround(saved)});
   }
   return cases;
 }

@@ -39,12 +39,12 @@ class SizePoints {
   UOp upTo(Graph& graph, UOp sink, const SizePoint& point) const;
   /// The kernel as if variables were these numbers.
   UOp at(Graph& graph, UOp sink, std::span<const int64_t> sizes) const;
+  /// Whether all loops around stores have iterations.
+  bool doesRun(std::span<const int64_t> sizes) const;
   /// "batch = 1, length = 64".
   std::string toText(const SizePoint& point) const;
 
  private:
-  /// Whether all loops around stores have iterations.
-  bool doesRun(std::span<const int64_t> sizes) const;
   /// The number of the point with these sizes; 0, and nothing is added, where the kernel stores nothing for them.
   size_t add(std::vector<int64_t> sizes, double weight);
 

@@ -74,8 +74,8 @@ std::optional<Choice> chooseForPoints(Graph& graph, UOp sink, const SizePoints& 
   SizedChoice& least = *std::ranges::min_element(choices, {}, &SizedChoice::regret);
   const bool isClear = choices[0].regret - least.regret > points.weight() * std::log(parameters::kClearlyBetter);
   SizedChoice& best = isClear ? least : choices[0];
-  if (choices.size() > 1) best.choice.cases = casesBeside(graph, points, choices, best, caps);
   best.choice.pattern = patternOf(sink);
+  if (choices.size() > 1) best.choice.cases = casesBeside(graph, points, choices, best, caps);
   best.choice.why += (best.choice.why.empty() ? "for " : "; for ") + points.toText(points.all()[best.point]);
   return std::move(best.choice);
 }

@@ -1,6 +1,7 @@
 // What is known of a kernel after compiling.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct CompiledKernel : KernelCode {
   UOp ast;                              // Kernel stage, as scheduled
   std::vector<int> inPlace;             // slots of arguments that its result may lie on
   std::vector<uint32_t> constants;      // slots of weights in every launch
-  std::vector<ConstantLayout> layouts;  // of those that it reads in an order of its own
+  std::optional<size_t> standsFor;      // the kernel of Compilation::kernels whose place it takes at some sizes
+  std::vector<ConstantLayout> orders;   // of weights as that one reads them
+  std::vector<ConstantLayout> layouts;  // of those that it reads in another order than the graph has
   std::vector<UOp> launched;            // what its launches count, before legalization
   UOp unopted, optimized;               // Kernel stage, before and after opts
   Choice choice;                        // what was applied, and why

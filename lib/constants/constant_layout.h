@@ -30,9 +30,10 @@ struct ConstantLayout {
 /// order repeats so many elements that the copy would be much larger.
 std::optional<ConstantLayout> readingOrder(Graph& graph, UOp sink, uint32_t slot);
 
-/// The kernel reading each of `slots` that has such an order, other than the one it has, in that order; `layouts` gets
-/// what was done.
-UOp layOutConstants(Graph& graph, UOp sink, std::span<const uint32_t> slots, std::vector<ConstantLayout>& layouts);
+/// The kernel reading each of `slots` in its order in `given`, where there is one that it can read in, and otherwise in
+/// the order above, where that is another than the operand has. `layouts` gets what was done.
+UOp layOutConstants(Graph& graph, UOp sink, std::span<const uint32_t> slots, std::span<const ConstantLayout> given,
+                    std::vector<ConstantLayout>& layouts);
 
 /// Text that layoutsFromText() reads back; nothing for any other text.
 std::string toText(const std::vector<ConstantLayout>& layouts);

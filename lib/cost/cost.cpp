@@ -21,13 +21,6 @@ double scattered(int64_t stride, int64_t width, bool isStore) {
   return static_cast<double>(2 * vectors - (stride > 0 ? 1 : 0));
 }
 
-// Elements from one lane to the next where all are neighbours in memory: a lane may hold a group of a dot product.
-int64_t neighbourStride(const Access& access) {
-  for (UOp r : access.node.ranges())
-    if (axisType(r) == AxisType::Dot && strideOf(access, r) == 1) return maxExtent(r);
-  return 1;
-}
-
 // Known once the expanded loops are written out: whether it is this case, and what is taken then.
 bool isKnown(UOp n) {
   UOp counter = caseCounter(n.op() == Op::Where ? n.src(0) : n);
@@ -114,9 +107,11 @@ double CostModel::cost(const Item& item, std::span<const Lanes> lanes, bool pack
     if (!inLanes || !item.access || packed) continue;
     std::optional<int64_t> stride = strideOf(*item.access, r);
     if (!stride || (*stride != 0 && *stride != neighbourStride(*item.access)))
-      runs *= scattered(stride.value_or(0), width, item.access->isStore);
+      // The group of a dot product is gathered element by element.
+      runs *= static_cast<double>(neighbourStride(*item.access)) *
+              scattered(stride.value_or(0), width, item.access->isStore);
     else if (extent < width || !constExtent(r))
-      runs *= !caps_.maskedOps ? static_cast<double>(width) : staysMasked ? 1 : kMaskedWeight;
+      runs *= !hasMasks(*item.access, caps_) ? static_cast<double>(width) : staysMasked ? 1 : kMaskedWeight;
   }
   if (!packed) return runs * item.weight;
   double elements = 1;

@@ -13,8 +13,8 @@ struct KernelCost {
   double total = 0;      // of all loops, where these overlap in part
 };
 
-/// `kernel`: with its opts. Every variable counts with its maximum; operands in Caps::constants come from memory,
-/// others from the nearest level that holds all that the kernel touches.
+/// `kernel`: with its opts. Every variable counts with its maximum; operands in Caps::constants come from memory
+/// (but see areConstantsNear), others from the nearest level that holds all that the kernel touches.
 KernelCost costOf(const KernelFacts& kernel, const Caps& caps);
 
 /// Nanoseconds on one thread, and by the workers that share the tiles of its thread axes; on a GPU both are those of

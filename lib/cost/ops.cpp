@@ -46,13 +46,6 @@ double gpuInstructions(Op op) {
   }
 }
 
-// Elements from one lane to the next where all are neighbours in memory: a lane may hold a group of a dot product.
-int64_t neighbourStride(const Access& access) {
-  for (UOp r : access.node.ranges())
-    if (axisType(r) == AxisType::Dot && strideOf(access, r) == 1) return maxExtent(r);
-  return 1;
-}
-
 // Addresses, and conditions on counters of loops: they are known when loops are written out, or take scalar units.
 bool isAddress(UOp n) {
   if (n.dtype() != DType::Bool || n.srcCount() == 0) return n.dtype() == DType::Index;
@@ -60,6 +53,12 @@ bool isAddress(UOp n) {
 }
 
 }  // namespace
+
+int64_t neighbourStride(const Access& access) {
+  for (UOp r : access.node.ranges())
+    if (axisType(r) == AxisType::Dot && strideOf(access, r) == 1) return maxExtent(r);
+  return 1;
+}
 
 std::optional<Pace> paceOf(const Access& access, UOp range) {
   if (const std::optional<int64_t> stride = strideOf(access, range)) return Pace{static_cast<double>(*stride), *stride};
@@ -78,6 +77,10 @@ std::optional<Pace> paceOf(const Access& access, UOp range) {
 
 bool isLaidOut(const Access& access, const Caps& caps) {
   return access.slot && !access.isStore && std::ranges::find(caps.constants, *access.slot) != caps.constants.end();
+}
+
+bool hasMasks(const Access& access, const Caps& caps) {
+  return caps.maskedBytes > 0 && byteSize(storageOf(access.node.src(0)).dtype()) >= caps.maskedBytes;
 }
 
 int64_t laneBytes(UOp n) {
@@ -115,9 +118,9 @@ Cycles cyclesOf(const Access& access, UOp range, int64_t width, double vectors, 
     if (!isMasked) return plain;
     const double each = access.isStore ? kMaskedStore : kMaskedLoad;
     const double instructions = access.isStore || access.node.src(2).dependsOn(range) ? 2 : kGated;
-    return {0, vectors * each * (caps.maskedOps ? 1 : static_cast<double>(width)), instructions * vectors};
+    return {0, vectors * each * (hasMasks(access, caps) ? 1 : static_cast<double>(width)), instructions * vectors};
   }
-  const auto lanes = static_cast<double>(width);
+  const auto lanes = static_cast<double>(width * neighbourStride(access));  // groups are gathered by element
   const int64_t apart = moves ? std::abs(moves->first) : 0;
   // Loads of a few vectors where those hold all lanes, then shuffles (lower/strided_loads.h).
   if (!access.isStore && apart > 0 && width >= 4 && apart <= std::max<int64_t>(2, width / 4)) {

@@ -32,6 +32,12 @@ Cycles cyclesOf(const Access& access, UOp range, int64_t width, double vectors, 
 /// Whether an operand is a weight, which is laid out as the kernel reads it.
 bool isLaidOut(const Access& access, const Caps& caps);
 
+/// Whether a mask makes the access little dearer; else it is one for each lane.
+bool hasMasks(const Access& access, const Caps& caps);
+
+/// Elements from one lane to the next where all are neighbours in memory: a lane may hold a group of a dot product.
+int64_t neighbourStride(const Access& access);
+
 /// How an address moves along a loop: elements from one iteration to the next on average, and from the first to the
 /// second. Nothing where a value from memory decides.
 struct Pace {

@@ -155,7 +155,8 @@ class Boundary {
 
   // The first time that something is touched. What another kernel made is as near as it fits.
   bool isCold(const Touch& touch) const {
-    return touch.storage.op() == Op::Param && (level_ == Level::L1 || isLaidOut(touch.access, caps_));
+    const bool isFar = isLaidOut(touch.access, caps_) && !caps_.areConstantsNear;
+    return touch.storage.op() == Op::Param && (level_ == Level::L1 || isFar);
   }
 
   static bool isStreamed(const Touch& touch) {

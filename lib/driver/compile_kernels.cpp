@@ -52,7 +52,7 @@ Status makeLinear(CompiledKernel& kernel, UOp lowered, const CompileOptions& opt
 Result<UOp> lower(CompiledKernel& kernel, const CompileOptions& options) {
   KernelJob job = kernelJob(*options.target, options.machine, options.numerics, options.optLevel);
   job.caps.overwrites = !kernel.inPlace.empty();
-  job.caps.constants = kernel.constants;
+  job.caps.constants = kernel.constants, job.orders = kernel.orders;
   if (const KernelOpts* entry = requestedOpts(kernel.name, options)) job.requested = entry->opts;
   job.tuned = kernel.tuned, job.mostInstructions = options.mostTuned;
   PassContext cx{*kernel.graph, kernel.log, options.passes, kernel.name, options.numerics, {}};
@@ -155,6 +155,7 @@ Status compileKernels(std::span<const KernelTask> tasks, const CompileOptions& o
 CompiledKernel copyOf(const CompiledKernel& kernel, std::string name) {
   CompiledKernel copy;
   copy.name = std::move(name), copy.inPlace = kernel.inPlace, copy.constants = kernel.constants;
+  copy.standsFor = kernel.standsFor, copy.orders = kernel.orders;
   copy.graph = std::make_unique<Graph>();
   copy.ast = copy.graph->clone(kernel.unopted ? kernel.unopted : kernel.ast);
   if (kernel.unopted) copy.unopted = copy.ast;

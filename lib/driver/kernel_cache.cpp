@@ -95,6 +95,7 @@ std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* r
   key.add("name", kernel.name);
   for (int slot : kernel.inPlace) key.add("overwrites", slot);
   for (uint32_t slot : kernel.constants) key.add("constant", slot);
+  if (!kernel.orders.empty()) key.add("orders", toText(kernel.orders));
   key.add("kernel", toUopText(kernel.ast));
   return sha256Hex(key.text());
 }

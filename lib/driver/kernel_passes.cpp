@@ -68,7 +68,8 @@ Result<UOp> applyOpts(UOp root, PassContext& cx) {
 Result<UOp> constantLayout(UOp root, PassContext& cx) {
   auto& job = cx.data.get<KernelJob>();
   if (job.optLevel == 0 && !job.requested) return root;
-  return spreadLoneFills(cx.graph, layOutConstants(cx.graph, root, job.caps.constants, job.layouts), job.caps);
+  return spreadLoneFills(cx.graph, layOutConstants(cx.graph, root, job.caps.constants, job.orders, job.layouts),
+                         job.caps);
 }
 
 Result<UOp> shortLoops(UOp root, PassContext& cx) { return guarded(shortenLoops(cx.graph, root), cx); }

@@ -29,6 +29,7 @@ struct KernelJob {
   std::vector<std::string> passed;              // filled by apply-opts: why those before it do not apply
   Choice choice;                                // filled by apply-opts: what was applied, and why
   UOp unopted, optimized;                       // filled by apply-opts: the kernel before it and after
+  std::vector<ConstantLayout> orders;           // that another kernel reads weights in
   std::vector<ConstantLayout> layouts;          // filled by constant-layout
   std::vector<UOp> launched;                    // filled by legalize: what launchedIn() finds
 };

@@ -75,7 +75,9 @@ class Specializer {
     kernel.inPlace = own.inPlace, kernel.constants = own.constants;
     kernel.graph = std::make_unique<Graph>();
     kernel.ast = kernel.graph->clone(sized);
-    const auto key = std::tuple(kernel.ast.hash(), kernel.inPlace, kernel.constants, targetOf_[of]);
+    kernel.standsFor = of, kernel.orders = own.layouts;
+    const auto key = std::tuple(kernel.ast.hash(), kernel.inPlace, kernel.constants, targetOf_[of],
+                                own.layouts.empty() ? std::nullopt : kernel.standsFor);
     const auto [known, isNew] = known_.try_emplace(key, c_.kernels.size());
     if (!isNew) return known->second;
     kernel.name = nameFor(kernel.ast, own.name);
@@ -111,7 +113,7 @@ class Specializer {
   Compilation& c_;
   std::vector<size_t>& targetOf_;
   std::set<std::string> names_;
-  std::map<std::tuple<Hash128, std::vector<int>, std::vector<uint32_t>, size_t>, size_t> known_;
+  std::map<std::tuple<Hash128, std::vector<int>, std::vector<uint32_t>, size_t, std::optional<size_t>>, size_t> known_;
 };
 
 }  // namespace

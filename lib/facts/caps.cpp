@@ -8,7 +8,7 @@ Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
   caps.vectorRegisters = cpu.vectorRegisters;
   caps.fmaPerCycle = cpu.fmaPerCycle;
   caps.fmaLatency = cpu.fmaLatency;
-  caps.maskedOps = cpu.hasMasks();
+  caps.maskedBytes = cpu.maskedBytes();
   caps.mixedDots = cpu.hasMixedDots(), caps.likeDots = cpu.hasLikeDots();
   caps.bf16Dots = cpu.hasBf16Dots() && numerics == Numerics::Fast;
   if (cpu.l1Bytes > 0) caps.l1Bytes = cpu.l1Bytes;

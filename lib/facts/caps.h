@@ -18,7 +18,7 @@ struct Caps {
   int fmaLatency = 4;                        // cycles until the result can be used
   bool mixedDots = false, likeDots = false;  // dot products of bytes: unsigned with signed, and of one sign
   bool bf16Dots = false;                     // and of bf16, where numerics allow them
-  bool maskedOps = false;                    // masked vector loads and stores cost about as much as plain ones
+  int maskedBytes = 0;                       // elements of this size and more have cheap masks; 0: none has
   int64_t l1Bytes = 32 << 10, l2Bytes = 256 << 10, lineBytes = 64;
   int64_t l3Bytes = 8 << 20;             // the last cache there is; results this large are written past it
   int64_t scratchBytes = 8 << 20;        // most that the Local buffers of one kernel may take
@@ -38,6 +38,7 @@ struct Caps {
   bool overwrites = false;               // the result may lie on an operand: no element may be computed twice
   std::vector<uint32_t>
       constants;  // slots of operands that are laid out, when the plan is built, as the kernel reads them
+  bool areConstantsNear = false;  // they are where they fit, as after a run of a small network; else in memory
   Numerics numerics = Numerics::Contract;
 };
 

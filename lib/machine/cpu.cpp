@@ -154,6 +154,7 @@ bool CpuTarget::hasFma() const { return arch == Arch::AArch64 || arch == Arch::R
 bool CpuTarget::hasRounding() const { return arch == Arch::AArch64 || arch == Arch::Wasm32 || has("sse4.1"); }
 bool CpuTarget::hasScaleb() const { return has("avx512f") && has("avx512vl"); }
 bool CpuTarget::hasMasks() const { return has("avx512vl"); }
+int CpuTarget::maskedBytes() const { return hasMasks() ? 1 : has("avx") ? 4 : 0; }
 bool CpuTarget::hasMixedDots() const { return arch == Arch::X86_64 || has("i8mm"); }
 // x86 before VNNI multiplies pairs of i16, whatever the signs of the bytes were.
 bool CpuTarget::hasLikeDots() const {

@@ -43,7 +43,8 @@ struct CpuTarget {
   bool hasFma() const;            // fused multiply-add instructions
   bool hasRounding() const;       // floor, ceil, trunc, round of floats as instructions
   bool hasScaleb() const;         // float times a power of two as one instruction
-  bool hasMasks() const;          // masked vector loads and stores cost about as much as plain ones
+  bool hasMasks() const;          // registers for conditions of lanes
+  int maskedBytes() const;  // elements of this size and more have masked vector accesses that cost little; 0: none
   /// Groups of four products of bytes are added to each i32 lane, without saturation, by few instructions: of an
   /// unsigned byte with a signed one, and of two bytes alike.
   bool hasMixedDots() const;

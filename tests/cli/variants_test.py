@@ -107,6 +107,49 @@ class Variants(ToolTest):
         self.assertEqual(wrong.returncode, 5)
         self.assertIn("has no code for CPU 'znver9', only for 'x86-64-v2', 'x86-64-v3', 'x86-64'", wrong.stderr)
 
+    def test_explain_of_kernels_for_sizes(self):
+        graph = "svod 1\nvar n in [0, 99] ~ 5\ninput x: f32[n]\noutput y = x * 2 + 1\n"
+        plan = self.plan(["x86-64", "x86-64-v2"], "--specialize", "n=1,8", graph=graph)
+
+        def cases(*words):
+            lines = run("svod-run", plan, "--explain", *words).stdout.splitlines()
+            return [line for line in lines if line[2:].startswith("step ")]
+
+        self.assertEqual([line.partition(" where ")[2] or line[-19:] for line in cases()],
+                         ["n = 1", "n = 8", "for all other sizes"])
+        self.assertEqual([line[0] for line in cases()], [" ", " ", " "])
+        self.assertEqual([line[0] for line in cases("--var", "n=8")], [" ", "*", " "])
+        self.assertEqual([line[0] for line in cases("--var", "n=7", "--cpu", "x86-64")], [" ", " ", "*"])
+        told = json.loads(run("svod-run", plan, "--explain", "--json", "--var", "n=1").stdout)["sizes"]
+        self.assertEqual([[k.get("when", ""), k["used"]] for k in told[0]["kernels"]],
+                         [["n = 1", True], ["n = 8", False], ["", False]])
+
+    def test_kernels_for_some_sizes_share_weights(self):
+        graph = 'svod 1\nvar n in [1, 4096] ~ 1\ninput x: f32[n, 768]\nweight w: f32[768, 768] = "w.npy"\noutput y = matmul(x, w)\n'
+        npy(self.folder / "w.npy", "<f4", [768, 768], floats(768 * 768, 4))
+        one = self.plan(["znver3"], graph=graph)
+        manifest = self.manifest(one)
+        cases = [s["launch"]["cases"] for s in manifest["steps"]]
+        self.assertEqual([len(c) for c in cases], [1])
+        self.assertEqual(cases[0][0]["launch"]["buffers"], manifest["steps"][0]["launch"]["buffers"])
+        self.assertEqual((one / "weights.bin").stat().st_size, 768 * 768 * 4)
+        both = self.plan(["x86-64-v2", "znver3"], name="both.plan", graph=graph)
+        for n in (1, 2, 7, 64):
+            npy(self.folder / "x.npy", "<f4", [n, 768], floats(n * 768, n))
+            fixed = self.plan(["x86-64-v2"], "-O0", "--var", f"n={n}", name=f"fixed{n}.plan", graph=graph)
+            wanted = self.outputs(fixed)["y.npy"]
+            for plan, cpu in [(one, "znver3"), (both, "x86-64-v2"), (both, "znver3")]:
+                if cpu in self.here(plan):
+                    self.assertNear(self.outputs(plan, "--cpu", cpu)["y.npy"], wanted)
+
+    def assertNear(self, found, wanted):
+        """Two .npy files of floats with one shape."""
+        import array
+        self.assertEqual(len(found), len(wanted))
+        self.assertEqual(found[:128], wanted[:128])
+        values = [array.array("f", text[128:]) for text in (found, wanted)]
+        self.assertLess(max(abs(a - b) for a, b in zip(*values)), 1e-3)
+
     def test_one_line_says_it(self):
         done = self.svodc("compile", self.graph(GRAPH), "-o", self.folder / "p", "--cpu", "x86-64-v3,x86-64-v2")
         self.assertIn("for x86-64-v3, x86-64-v2 on x86_64-unknown-linux-gnu", done.stdout)

@@ -18,7 +18,8 @@ struct Reordered {
 };
 
 /// Lays out what can be of all operands after `opts`, and runs both kernels.
-Reordered checked(Graph& g, UOp sink, std::string_view opts, const Caps& caps = {}) {
+Reordered checked(Graph& g, UOp sink, std::string_view opts, const Caps& caps = {},
+                  const std::vector<ConstantLayout>& given = {}) {
   INFO(opts);
   auto list = parseOpts(opts);
   REQUIRE(list);
@@ -28,7 +29,7 @@ Reordered checked(Graph& g, UOp sink, std::string_view opts, const Caps& caps = 
   std::vector<uint32_t> operands;
   for (uint32_t slot = 1; slot < buffers.size(); ++slot) operands.push_back(slot);
   Reordered result;
-  result.sink = layOutConstants(g, *changed, operands, result.layouts);
+  result.sink = layOutConstants(g, *changed, operands, given, result.layouts);
   Status valid = verify(result.sink, Stage::Kernel);
   if (!valid) FAIL(toText(valid.error()));
   for (const ConstantLayout& l : result.layouts) {
@@ -162,6 +163,24 @@ TEST_CASE("threads of a workgroup that run side by side read side by side") {
   REQUIRE(matrix != r.layouts.end());
   // Rows, rounds of 128 terms, the 32 threads, and the four terms that each of them reads at once.
   CHECK(matrix->dims == std::vector<ConstantLayout::Dim>{{8, 1, 0}, {8, 1024, 0}, {32, 8, 0}, {4, 256, 0}});
+}
+
+TEST_CASE("a kernel reads weights in the order of another one") {
+  Graph g;
+  const std::vector<ConstantLayout> wide = checked(g, buildMatmul(g, {1, 96, 6}), "vector(1,8) upcast(1,6)").layouts;
+  const auto matrix = std::ranges::find(wide, 2U, &ConstantLayout::slot);
+  REQUIRE(matrix != wide.end());
+  CHECK(matrix->dims == std::vector<ConstantLayout::Dim>{{2, 48, 0}, {6, 96, 0}, {6, 8, 0}, {8, 1, 0}});
+  const auto orderWith = [&](std::string_view opts, const Sizes& sizes) {
+    const Reordered r = checked(g, buildMatmul(g, sizes), opts, {}, {*matrix});
+    const auto found = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
+    return found == r.layouts.end() ? std::vector<ConstantLayout::Dim>() : found->dims;
+  };
+  CHECK(orderWith("tile(1,16) order(1,0) upcast(1,4) vector(2,8) upcast(2,2) unroll(3,2)", {8, 96, 6}) == matrix->dims);
+  CHECK(orderWith("tile(1,16) order(1,0) vector(2,8) upcast(2,2)", {7, 96, 6}) == matrix->dims);
+  CHECK(orderWith("", {3, 96, 6}) == matrix->dims);
+  CHECK(orderWith("tile(1,32) order(1,0) vector(2,8) upcast(2,4)", {8, 96, 6}) ==
+        std::vector<ConstantLayout::Dim>{{3, 32, 0}, {6, 96, 0}, {4, 8, 0}, {8, 1, 0}});  // lanes in two panels
 }
 
 TEST_CASE("an order that repeats elements is left alone") {

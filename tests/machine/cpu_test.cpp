@@ -57,6 +57,11 @@ TEST_CASE("a row has the features of the rows it builds on") {
   CHECK_FALSE(cpu.has("avx512fp16"));
   CHECK(cpu.hasFma());
   CHECK(cpu.hasMasks());
+  CHECK(cpu.maskedBytes() == 1);
+  const CpuTarget narrow = makeCpuTarget(kX86, "haswell").value();
+  CHECK_FALSE(narrow.hasMasks());
+  CHECK(narrow.maskedBytes() == 4);
+  CHECK(makeCpuTarget(kX86, "x86-64-v2").value().maskedBytes() == 0);
 }
 
 TEST_CASE("which processors have dot products") {

@@ -7,7 +7,7 @@ namespace svod {
 /// Eight cores with vectors of 64 bytes and masks.
 inline Caps avx512() {
   Caps caps;
-  caps.vectorBytes = 64, caps.vectorRegisters = 32, caps.fmaPerCycle = 2, caps.maskedOps = true;
+  caps.vectorBytes = 64, caps.vectorRegisters = 32, caps.fmaPerCycle = 2, caps.maskedBytes = 1;
   caps.l2Bytes = 1 << 20, caps.workers = 8;
   return caps;
 }

@@ -6,6 +6,7 @@
 
 #include "c_call.h"
 #include "session.h"
+#include "size_cases.h"
 #include "support/text.h"
 
 namespace svod {
@@ -79,6 +80,8 @@ Result<Explanation> explanation(const RunOptions& options) {
   SVOD_CHECK(checked([&](svod_error* error) { return svod_plan_load(options.plan.c_str(), &load, &loaded, error); }));
   const std::unique_ptr<svod_plan, decltype(&svod_plan_free)> plan(loaded, svod_plan_free);
   const std::vector<Seen> all = processorsOf(plan.get());
+  const auto used = static_cast<size_t>(std::ranges::find(all, true, &Seen::isUsed) - all.begin());
+  SVOD_TRY(const std::vector<SizedLaunch> launches, sizedLaunches(options.plan, used % all.size(), options.variables));
   Result<std::vector<std::string>> devices = devicesOf(plan.get(), options);
   const std::vector<std::string> lines = devices ? *devices : std::vector<std::string>();
   Status trouble = devices ? Status() : fail(std::move(devices.error()));
@@ -94,6 +97,7 @@ Result<Explanation> explanation(const RunOptions& options) {
                                     {"used", p.isUsed},
                                     {"reason", reasonOf(p, all, options)}});
     json["devices"] = lines;
+    if (!launches.empty()) json["sizes"] = toJson(launches);
     if (!trouble)
       json["notOpened"] = {{"devices", absent}, {"reason", trouble.error()->message}, {"help", trouble.error()->help}};
     return Explanation{json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", std::move(trouble)};
@@ -109,7 +113,7 @@ Result<Explanation> explanation(const RunOptions& options) {
   for (const std::string& line : lines) text += "* " + printable(line) + "\n";
   for (const std::string& name : absent)
     text += "  " + printable(name) + ": not opened: " + printable(trouble.error()->message) + "\n";
-  return Explanation{std::move(text), std::move(trouble)};
+  return Explanation{text + toText(launches), std::move(trouble)};
 }
 
 }  // namespace svod

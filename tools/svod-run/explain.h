@@ -1,4 +1,5 @@
-// --explain: which of the processors that a plan has code for this machine is taken for, and what its devices run.
+// --explain: which of the processors that a plan has code for this machine is taken for, what its devices run, and
+// which kernels depend on the sizes of a run.
 #pragma once
 #include "options.h"
 
