@@ -18,6 +18,7 @@
 
 #include "toolchain/code_features.h"
 #include "toolchain/expand_divisions.h"
+#include "toolchain/lane_masks.h"
 
 namespace svod {
 
@@ -97,6 +98,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CpuTarge
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) passes.run(function, functions);
   expandDivisions(module, cpu);
+  if (level != OptLevel::O0) widenMasks(module, cpu);
 }
 
 struct Messages final : llvm::DiagnosticHandler {

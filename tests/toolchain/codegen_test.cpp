@@ -112,6 +112,30 @@ TEST_CASE("only the features of the record are used") {
   CHECK(assembly("x86-64").find("ymm") == std::string::npos);
 }
 
+TEST_CASE("conditions of lanes are joined as wide as what they choose, where there are no registers for them") {
+  constexpr const char* kText = R"(
+define void @kernel(ptr %x, ptr %y, <8 x i32> %i, <8 x i32> %n, i1 %inside) {
+  %low = icmp sge <8 x i32> %i, zeroinitializer
+  %high = icmp slt <8 x i32> %i, %n
+  %one = insertelement <8 x i1> poison, i1 %inside, i32 0
+  %row = shufflevector <8 x i1> %one, <8 x i1> poison, <8 x i32> zeroinitializer
+  %column = and <8 x i1> %low, %high
+  %both = and <8 x i1> %column, %row
+  %v = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %x, i32 4, <8 x i1> %both, <8 x float> zeroinitializer)
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v, ptr %y, i32 4, <8 x i1> %both)
+  ret void
+}
+declare <8 x float> @llvm.masked.load.v8f32.p0(ptr, i32, <8 x i1>, <8 x float>)
+declare void @llvm.masked.store.v8f32.p0(<8 x float>, ptr, i32, <8 x i1>)
+)";
+  const auto assembly = [&](const char* cpu) {
+    return compile(kText, makeCpuTarget("x86_64-unknown-linux-gnu", cpu).value(), CodeKind::Assembly).value();
+  };
+  CHECK(assembly("haswell").find("vmaskmovps") != std::string::npos);
+  CHECK(assembly("haswell").find("vpack") == std::string::npos);  // to lanes of 16 bits
+  CHECK(assembly("skylake-avx512").find("vmaskmovps") == std::string::npos);
+}
+
 TEST_CASE("other architectures are compiled and linked from here") {
   Linker linker("/tmp");
   const CpuTarget cpu = makeCpuTarget("aarch64-unknown-linux-gnu", "neoverse-n1").value();
