@@ -89,7 +89,7 @@ constexpr Sizes kSizes[] = {{24, 64, 32}, {13, 45, 7}, {9, 20, 33}};
 
 }  // namespace
 
-TEST_CASE("Dot products of bf16 compute the same in code for CPUs without them") {
+TEST_CASE("Dot products of bf16 compute the same, also in code for CPUs without them") {
   for (bool byRows : {false, true})
     for (const Sizes& s : kSizes) {
       Graph g;
@@ -97,6 +97,7 @@ TEST_CASE("Dot products of bf16 compute the same in code for CPUs without them")
       const std::vector<OptOp> chosen = chooseOpts(g, sink, fastCaps());
       CHECK(toText(chosen).starts_with("dot(k0,2)"));
       for (bool widened : {false, true}) {
+        if (!widened && !nativeCpu().hasBf16Dots()) continue;  // LLVM would call a function of its runtime
         Caps caps = fastCaps();
         caps.bf16Dots = !widened;
         requireSame(sink, compileNative(g, sink, chosen, caps));

@@ -6,7 +6,7 @@ import subprocess
 from svodc import BIN, ToolTest, clean_environment, contents, main, winner
 
 MATMUL = "svod 1\ninput x: f32[64, 48]\ninput y: f32[48, 80]\noutput z = matmul(x, y)\noutput t = exp(x)\n"
-CPU = "cascadelake"
+CPU = "haswell"
 
 
 class TuningLog(ToolTest):
