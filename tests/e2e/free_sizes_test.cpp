@@ -112,7 +112,9 @@ RunOptions draw(const Model& model, uint64_t seed, const char* target) {
     for (int64_t size : {int64_t{1}, int64_t{8}, known.max})
       if (size >= known.min && size <= known.max && (seed / 3 + static_cast<uint64_t>(size)) % 3 != 0)
         one.sizes.push_back({size, size});
-    if (seed % 2 == 0 && known.max > known.min) one.sizes.push_back({known.min, (known.min + known.max) / 2});
+    const int64_t middle = (known.min + known.max) / 2;
+    if (seed % 2 == 0 && known.max > known.min) one.sizes.push_back({known.min, middle});
+    if (seed % 4 == 1 && known.max > known.min) one.sizes.push_back({middle, known.max});
     if (!one.sizes.empty() && options.specializations.size() < 2) options.specializations.push_back(one);
   }
   return options;
