@@ -221,8 +221,9 @@ TEST_CASE("parts between sizes, forward and backward, are those between numbers"
 
 namespace {
 
-OnnxMaker windowed(const std::string& op, int64_t kernel, int64_t stride, std::vector<int64_t> pads, bool counts) {
-  OnnxMaker m(19);
+OnnxMaker windowed(const std::string& op, int64_t kernel, int64_t stride, std::vector<int64_t> pads, bool counts,
+                   int opset = 19) {
+  OnnxMaker m(opset);
   m.input("x", {"1", "1", "h"}).output("y");
   m.floats("w", {1, 1, kernel}, std::vector<float>(static_cast<size_t>(kernel), 1));
   proto::NodeProto& node = m.node(op, op == "Conv" ? OnnxMaker::Names{"x", "w"} : OnnxMaker::Names{"x"}, {"y"});
@@ -246,6 +247,7 @@ struct Short {
   bool counts;
   int64_t size;
   double value;
+  int opset = 19;
 };
 
 }  // namespace
@@ -253,14 +255,22 @@ struct Short {
 // The values are those of ONNX Runtime for the elements 0, 1, ..
 TEST_CASE("an axis that lacks less than a stride for a window of a pool has one") {
   const Short kShort[] = {
-      {"MaxPool", 2, 2, {0, 0}, false, 1, 0},         {"MaxPool", 3, 2, {0, 0}, false, 2, 1},
-      {"MaxPool", 4, 3, {1, 0}, false, 1, 0},         {"AveragePool", 3, 3, {0, 0}, false, 2, 0.5},
-      {"AveragePool", 4, 3, {1, 0}, true, 2, 1. / 3}, {"AveragePool", 4, 3, {0, 1}, false, 2, 0.5},
+      {"MaxPool", 2, 2, {0, 0}, false, 1, 0},
+      {"MaxPool", 3, 2, {0, 0}, false, 2, 1},
+      {"MaxPool", 4, 3, {1, 0}, false, 1, 0},
+      {"AveragePool", 3, 3, {0, 0}, false, 2, 0.5},
+      {"AveragePool", 4, 3, {1, 0}, true, 2, 1. / 3},
+      {"AveragePool", 4, 3, {0, 1}, false, 2, 0.5},
       {"LpPool", 3, 2, {0, 0}, false, 2, 1},
+      {"AveragePool", 4, 3, {0, 1}, true, 2, 1. / 3},
+      {"AveragePool", 4, 3, {1, 0}, true, 2, 0.25, 17},
+      {"AveragePool", 4, 3, {0, 1}, true, 2, 0.25, 17},
+      {"AveragePool", 8, 8, {0, 0}, true, 5, 1.25, 17},
+      {"AveragePool", 3, 3, {0, 0}, false, 2, 0.5, 17},
   };
   for (const Short& s : kShort) {
     INFO(s.op << " of " << s.kernel << " by " << s.stride << " at " << s.size);
-    const OnnxMaker m = windowed(s.op, s.kernel, s.stride, s.pads, s.counts);
+    const OnnxMaker m = windowed(s.op, s.kernel, s.stride, s.pads, s.counts, s.opset);
     const std::string size = std::to_string(s.size);
     for (const HostTensor& y : {run(m.import(sized("h=" + size))), run(m.import(sized("h=1:9")), {{"h", s.size}})}) {
       REQUIRE(y.dims == std::vector<int64_t>{1, 1, 1});

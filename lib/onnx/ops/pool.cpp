@@ -10,6 +10,7 @@ namespace {
 struct Pooling {
   OnnxWindow window;
   Attributes attributes;
+  bool mayHang = false;  // over the end, beyond the pads, where an axis is too short for a window
 
   Tensor call(OnnxNode& n, std::string_view graphOp, Tensor x) const {
     return window.sized(n, n.call(graphOp, {x}, attributes));
@@ -28,7 +29,8 @@ std::optional<Pooling> poolingOf(OnnxNode& n) {
   // so small that nobody has them are left out instead: the large values in front of a model are read without a check.
   constexpr int64_t kSmallSize = 8;
   // A last window that hangs over the end begins inside: the axis may lack less than a stride for it.
-  if (!window->fits(n, n.arg(0), kSmallSize, rounds) && !rounds) pooling.attributes.emplace_back("toward_zero", true);
+  pooling.mayHang = !window->fits(n, n.arg(0), kSmallSize, rounds) && !rounds;
+  if (pooling.mayHang) pooling.attributes.emplace_back("toward_zero", true);
   return pooling;
 }
 
@@ -83,7 +85,15 @@ Results onnxMaxPool(OnnxNode& n) {
 Results onnxAveragePool(OnnxNode& n) {
   std::optional<Pooling> pooling = poolingOf(n);
   if (!pooling) return Tensor();
-  pooling->attributes.emplace_back("count_include_pad", n.flag("count_include_pad"));
+  const bool countsPads = n.flag("count_include_pad") != 0;
+  constexpr int kOnlyPads = 19;  // from this opset on, what hangs over them does not count
+  if (countsPads && pooling->mayHang && n.opset < kOnlyPads) {
+    const Tensor x = n.arg(0), sums = pooling->call(n, "sum_pool", cast(x, computeDType(x)));
+    int64_t taps = 1;
+    for (int64_t k : pooling->window.kernel) taps *= k;
+    return cast(sums / taps, x.dtype());
+  }
+  pooling->attributes.emplace_back("count_include_pad", countsPads);
   return pooling->call(n, "avg_pool", n.arg(0));
 }
 
