@@ -16,9 +16,8 @@ namespace {
 Error withNextStep(Error error) {
   if (!error->help.empty()) return error;
   return std::move(error).withHelp(
-      "svodc inspect PLAN shows the inputs, sizes and bounds it was compiled for; compile the graph again for others, "
-      "as "
-      "with --var N=MIN:MAX");
+      "svodc inspect PLAN shows the inputs, sizes and bounds it was compiled for; svodc compile --var N=MIN:MAX makes "
+      "a plan for others");
 }
 
 constexpr const char* kPlurals[] = {"inputs", "outputs", "states", "variables"};
