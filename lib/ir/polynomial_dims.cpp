@@ -101,11 +101,28 @@ bool foldNested(Graph& g, Polynomial& p, const DimTerm& t, UOp quotient) {
   return false;
 }
 
+// f*m * min(a, b) + f*m * max(a, b) = f*m * (a + b)
+bool foldBoth(Graph& g, Polynomial& p, const DimTerm& t, UOp least) {
+  const DimTerm rest = without(t, least);
+  for (const DimTerm& other : p)
+    for (UOp greatest : other.atoms) {
+      if (greatest.op() != Op::Max || greatest.src(0) != least.src(0) || greatest.src(1) != least.src(1)) continue;
+      if (without(other, greatest) != rest) continue;
+      const Polynomial both = sum(toPolynomial(g, least.src(0)), toPolynomial(g, least.src(1)));
+      if (!hasShortProduct({rest}, both)) return false;
+      const Polynomial gone = sum({t}, {other});
+      p = sum(sum(std::move(p), gone, -1), product({rest}, both));
+      return true;
+    }
+  return false;
+}
+
 bool foldOne(Graph& g, Polynomial& p) {
   for (const DimTerm& t : p)
     for (UOp atom : t.atoms) {
-      if (atom.op() != Op::Floordiv) continue;
       DimTerm term = t;
+      if (atom.op() == Op::Min && foldBoth(g, p, term, atom)) return true;
+      if (atom.op() != Op::Floordiv) continue;
       if (foldRemainder(g, p, term, atom) || foldNested(g, p, term, atom)) return true;
     }
   return false;
