@@ -37,7 +37,8 @@ double SlidingTileCost::cycles(const SlidingTile& t) const {
   const int64_t steps = t.acrossLines ? ceilDiv(ceilDiv(lines_ * pitch_ - (pitch_ - width_), lanes_), t.vectors)
                                       : ceilDiv(lines_, t.lines) * ceilDiv(vectorsOfLine(), t.vectors);
   const double turns = static_cast<double>(ceilDiv(filters_, t.filters) * steps * taps_);
-  const double turn = std::max(products, loads) + kSlideOverlap * std::min(products, loads) + kSlideTurn;
+  const double busy = std::max(products, loads) + kSlideOverlap * std::min(products, loads) + kSlideTurn;
+  const double turn = std::max(busy, static_cast<double>(caps_.fmaLatency));  // each tap waits for the one before
   const int64_t weightBytes = filters_ * taps_ * caps_.vectorBytes / lanes_;  // a vector holds lanes_ elements
   const double weights =
       static_cast<double>(weightBytes) / (weightBytes > residentBytes(caps_) ? kWeightsFromBeyond : kWeightsFromL2);

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "facts/steps.h"
+#include "ir/evaluate.h"
 #include "ir/multiple_of.h"
 #include "symbolic/symbolic.h"
 
@@ -34,6 +35,22 @@ UOp copiedBy(UOp fill) {
 std::optional<int64_t> strideOf(const Access& access, UOp range) {
   if (!access.address.dependsOn(range)) return 0;
   return coefficientOf(access.address, range);
+}
+
+std::optional<int64_t> greatestStrideOf(const Access& access, UOp range) {
+  if (const std::optional<int64_t> stride = strideOf(access, range)) return stride;
+  const auto at = [&](int64_t count) -> std::optional<int64_t> {
+    const std::optional<Scalar> place = evaluate(access.address, [&](UOp leaf) -> std::optional<Scalar> {
+      if (leaf.op() == Op::Range) return Scalar::ofInt(DType::Index, leaf == range ? count : 0);
+      return leaf.op() == Op::Var ? std::optional(Scalar::ofInt(DType::Index, leaf.bounds().max)) : std::nullopt;
+    });
+    return place ? std::optional(place->asInt()) : std::nullopt;
+  };
+  const int64_t last = std::max<int64_t>(maxExtent(range) - 1, 1);
+  const std::optional<int64_t> first = at(0), second = at(1), end = at(last);
+  if (!first || !second || !end) return std::nullopt;
+  const int64_t stride = *second - *first;
+  return (*end - *first) / last == stride && (*end - *first) % last == 0 ? std::optional(stride) : std::nullopt;
 }
 
 int64_t togetherAlong(const Access& access, UOp range, int64_t most) {

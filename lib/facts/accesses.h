@@ -29,6 +29,9 @@ UOp copiedBy(UOp fill);
 /// is no constant (a gather, a division).
 std::optional<int64_t> strideOf(const Access& access, UOp range);
 
+/// The same where it is a size of the run that decides, with the greatest one: 640 of `c * (h * w)` with 20 rows of 32.
+std::optional<int64_t> greatestStrideOf(const Access& access, UOp range);
+
 /// The most neighbours along `range`, a power of two up to `most`, that are one aligned access: neighbours in memory,
 /// from a multiple of their number on, in all rounds of all loops. 1 where they are none.
 int64_t togetherAlong(const Access& access, UOp range, int64_t most);

@@ -15,7 +15,7 @@ std::optional<Panel> panelOf(const Access& load, UOp reduce) {
       panel.bytesPerColumn *= maxExtent(r);
       continue;
     }
-    std::optional<int64_t> step = strideOf(load, r);
+    const std::optional<int64_t> step = greatestStrideOf(load, r);
     if ((!step && !sumsGroups(reduce)) || axisType(r) != AxisType::Reduce) return std::nullopt;
     panel.reduceAxes.push_back(r), panel.rowStride = step.value_or(0);
     if (__builtin_mul_overflow(panel.bytesPerColumn, maxExtent(r), &panel.bytesPerColumn)) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include <map>
 #include <utility>
@@ -75,12 +76,71 @@ void widenMasks(llvm::Function& function) {
   }
 }
 
+/// A masked access without its mask where all lanes are in it.
+class WholeAccess {
+ public:
+  explicit WholeAccess(llvm::IntrinsicInst& call)
+      : call_(call), isStore_(call.getIntrinsicID() == llvm::Intrinsic::masked_store), first_(isStore_ ? 1 : 0) {}
+
+  void branch() {
+    llvm::IRBuilder<> b(&call_);
+    llvm::Value* const mask = call_.getArgOperand(first_ + 2);
+    llvm::Type* const bits = b.getIntNTy(llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements());
+    llvm::Value* const isWhole = b.CreateICmpEQ(b.CreateBitCast(mask, bits), llvm::Constant::getAllOnesValue(bits));
+    llvm::Instruction *whole = nullptr, *part = nullptr;
+    llvm::SplitBlockAndInsertIfThenElse(isWhole, &call_, &whole, &part);
+    llvm::Instruction* const plain = plainAt(whole);
+    llvm::BasicBlock* const after = call_.getParent();
+    if (!isStore_) {
+      auto* const value = llvm::PHINode::Create(call_.getType(), 2, "", after->begin());
+      call_.replaceAllUsesWith(value);
+      value->addIncoming(plain, whole->getParent());
+      value->addIncoming(&call_, part->getParent());
+    }
+    call_.moveBefore(part);
+  }
+
+ private:
+  llvm::Instruction* plainAt(llvm::Instruction* place) const {
+    llvm::IRBuilder<> b(place);
+    llvm::Value* const pointer = call_.getArgOperand(first_);
+    const auto alignment = llvm::cast<llvm::ConstantInt>(call_.getArgOperand(first_ + 1))->getMaybeAlignValue();
+    llvm::Instruction* plain = nullptr;
+    if (isStore_)
+      plain = b.CreateAlignedStore(call_.getArgOperand(0), pointer, alignment);
+    else
+      plain = b.CreateAlignedLoad(call_.getType(), pointer, alignment);
+    plain->copyMetadata(call_);
+    return plain;
+  }
+
+  llvm::IntrinsicInst& call_;
+  bool isStore_;
+  unsigned first_;  // of the operands that loads have as well
+};
+
+/// Stores, which take some processors a dozen cycles under a mask, and loads that are one for each lane under it.
+void branchOnWholeMasks(llvm::Function& function, const CpuTarget& cpu) {
+  std::vector<WholeAccess> accesses;
+  for (llvm::Instruction& user : llvm::instructions(function)) {
+    const auto [condition, type] = conditionOf(user);
+    auto* const call = llvm::dyn_cast<llvm::IntrinsicInst>(&user);
+    if (call == nullptr || condition == nullptr || llvm::isa<llvm::Constant>(condition->get())) continue;
+    const bool isCheap = cpu.maskedBytes() > 0 && type->getScalarSizeInBits() >= 8U * cpu.maskedBytes();
+    if (call->getIntrinsicID() == llvm::Intrinsic::masked_store || !isCheap) accesses.emplace_back(*call);
+  }
+  for (WholeAccess& access : accesses) access.branch();
+}
+
 }  // namespace
 
 void widenMasks(llvm::Module& module, const CpuTarget& cpu) {
   if (cpu.hasMasks()) return;
   for (llvm::Function& function : module)
-    if (!function.isDeclaration()) widenMasks(function);
+    if (!function.isDeclaration()) {
+      widenMasks(function);
+      branchOnWholeMasks(function, cpu);
+    }
 }
 
 }  // namespace svod

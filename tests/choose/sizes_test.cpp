@@ -84,6 +84,14 @@ TEST_CASE("No tile and no lanes lie on a batch that is mostly 1") {
   CHECK_THAT(many, Catch::Contains("upcast(n0,"));
 }
 
+TEST_CASE("A panel is packed where the distance of its rows is a size of the run") {
+  const std::string list = chosen(
+      "var h in [1, 512] ~ 40\nvar w in [1, 512] ~ 40\ninput x: f32[256, h, w]\ninput f: f32[240, 256]\n"
+      "output y = matmul(f, reshape(x, shape=[256, h * w]))\n",
+      avx512());
+  CHECK_THAT(list, Catch::Contains("pack("));
+}
+
 TEST_CASE("A picture is priced at another size too, for which nothing is chosen") {
   Graph g;
   const UOp w = g.variable("w", {1, 800}, 224);
