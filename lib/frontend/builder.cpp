@@ -1,6 +1,9 @@
 // Errors, handles and the limits that every size keeps.
 #include "frontend/builder.h"
 
+#include <map>
+#include <set>
+
 #include "frontend/graph_op.h"
 #include "frontend/size_bounds.h"
 #include "support/text.h"
@@ -20,6 +23,14 @@ std::string formOf(std::string_view opName) {
   std::string form = std::string(op->name) + "(" + std::string(op->operands);
   if (!op->attributes.empty()) form += (op->operands.empty() ? "" : ", ") + std::string(op->attributes);
   return form + ") is: " + std::string(op->what);
+}
+
+/// What to type for bounds of variables.
+std::string flagsOf(const std::map<std::string, Interval>& bounds) {
+  std::string flags;
+  for (const auto& [name, b] : bounds)
+    flags += " --var " + shellWord(name + "=" + std::to_string(b.min) + ":" + std::to_string(b.max));
+  return flags;
 }
 
 }  // namespace
@@ -56,11 +67,20 @@ Dims Tensor::dims() const {
   return all;
 }
 
-/// The error that follows would not be one with smaller sizes.
+/// The error that follows would not be one with smaller sizes. Lengths have the room that the sizes give them.
 void GraphBuilder::lackRoom(std::span<const UOp> dims, int64_t room) {
   UOp taken = graph().index(1);
-  for (UOp d : dims) taken = graph().alu(Op::Mul, {taken, d});
+  for (UOp d : dims) taken = graph().alu(Op::Mul, {taken, roomOf(Dim(graph(), d)).node()});
   lacking_ = Demand{dim(room), Dim(graph(), taken), false, true};
+}
+
+std::string GraphBuilder::roomHelp(std::string limit) const {
+  std::set<std::string> ofRuns;
+  for (const auto& [id, length] : lengths_) ofRuns.emplace(length.variable.argAs<VarArg>().name);
+  auto isFree = [&](const std::string& name) { return !ofRuns.contains(name); };
+  const auto shares = sharesFor(lacking_->left.node(), lacking_->right.node(), isFree);
+  if (!shares || shares->empty()) return limit;
+  return std::move(limit) + "; these bounds are tight enough:" + flagsOf(*shares);
 }
 
 bool GraphBuilder::checkSizes(std::span<const UOp> sizes) {
@@ -72,7 +92,7 @@ bool GraphBuilder::checkSizes(std::span<const UOp> sizes) {
       fail(Diag::TooLarge, text + " is too complicated", "use fewer operations on sizes");
     } else {
       lackRoom({&d, 1}, kMaxElements);
-      fail(Diag::TooLarge, text + " is too large", "sizes lie below 2^60 for all values of the variables");
+      fail(Diag::TooLarge, text + " is too large", roomHelp("sizes lie below 2^60 for all values of the variables"));
     }
     return false;
   }
@@ -91,7 +111,7 @@ Tensor GraphBuilder::wrap(UOp node) {
   if (node.maxNumel() > kMaxElements) {
     lackRoom(node.shape(), kMaxElements);
     return fail(Diag::TooLarge, "a value " + describe(Tensor(this, node, false)) + " has too many elements",
-                "at most 2^60 elements at the largest values of the variables");
+                roomHelp("at most 2^60 elements at the largest values of the variables"));
   }
   lacking_.reset();
   return Tensor(this, node, false);
@@ -104,10 +124,7 @@ std::string GraphBuilder::boundsHelp(UOp dim) {
   auto isFree = [](const std::string&) { return true; };
   auto bounds = boundsFor(dim, graph().index(1), isFree);
   if (!bounds || bounds->empty()) return "tighten the bounds of the variables in it: --var NAME=MIN:MAX";
-  std::string flags;
-  for (const auto& [name, b] : *bounds)
-    flags += " --var " + shellWord(name + "=" + std::to_string(b.min) + ":" + std::to_string(b.max));
-  return "tighter bounds keep it above 0:" + flags;
+  return "tighter bounds keep it above 0:" + flagsOf(*bounds);
 }
 
 int GraphBuilder::axisOfRank(int rank, int64_t axis, const Tensor& x) {

@@ -200,6 +200,8 @@ class GraphBuilder {
   std::string boundsHelp(UOp dim);
   bool mayBeNegative(UOp dim) { return dims_.mayBeNegative(dim); }
   void lackRoom(std::span<const UOp> dims, int64_t room);
+  /// After lackRoom(): the limit, and what to type so that the sizes stay below it, where bounds of variables do that.
+  std::string roomHelp(std::string limit) const;
   /// Records an error, unless the sizes are small enough in value and as expressions; wrap() checks dims of results.
   bool checkSizes(std::span<const UOp> sizes);
   std::string_view opName() const { return opName_; }

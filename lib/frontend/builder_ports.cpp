@@ -67,7 +67,7 @@ bool GraphBuilder::checkDims(const Dims& dims, DType dtype, bool isStorage) {
   if (!shape) return false;
   if (isStorage && shape.node().maxNumel() > kRoomOfValue / byteSize(dtype)) {
     lackRoom(nodes, kRoomOfValue / byteSize(dtype));
-    fail(Diag::TooLarge, describe(shape) + " does not fit an address space", "at most 2^46 bytes");
+    fail(Diag::TooLarge, describe(shape) + " does not fit an address space", roomHelp("at most 2^46 bytes"));
     return false;
   }
   return true;

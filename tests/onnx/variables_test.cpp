@@ -418,3 +418,12 @@ TEST_CASE("what is sorted is short, also where a run tells its length") {
   counted.node("TopK", {"flat", "k"}, {"y", "places"});
   CHECK(variablesOf(counted.import()) == "n [1, 512]");
 }
+
+TEST_CASE("given bounds that leave no room are told with bounds that do") {
+  OnnxMaker m;
+  m.input("x", {"n", "m", "8"}).output("y", 7).node("NonZero", {"x"}, {"y"});
+  const std::string said = inputsOf(m.import(withVariables({"n=1:2000000", "m=1:2000000"})));
+  CHECK(said.find("at most 2^46 bytes; these bounds are tight enough: --var") != std::string::npos);
+  const std::string wide = inputsOf(m.import(withVariables({"n=1:4000000000", "m=1:4000000000"})));
+  CHECK(wide.find("at the largest values of the variables; these bounds are tight enough: --var") != std::string::npos);
+}
