@@ -180,7 +180,6 @@ class GraphBuilder {
 
   /// What was built so far; the sink is made by finish().
   const Model& model() const { return model_; }
-
   /// Makes storage for all values with lengths, and ends them. Part of finish(); to be called before a log is written.
   void settleLengths();
 
@@ -196,8 +195,7 @@ class GraphBuilder {
   /// The axis counted from the front, or -1 and an error.
   int axis(const Tensor& x, int64_t axis) { return axisOfRank(x.rank(), axis, x); }
   int axisOfRank(int rank, int64_t axis, const Tensor& x);
-  /// What to type so that no value of the variables makes the dim negative, or other advice.
-  std::string boundsHelp(UOp dim);
+  std::string boundsHelp(UOp dim);  // what to type so that no value of the variables makes it negative, or other advice
   bool mayBeNegative(UOp dim) { return dims_.mayBeNegative(dim); }
   void lackRoom(std::span<const UOp> dims, int64_t room);
   /// After lackRoom(): the limit, and what to type so that the sizes stay below it, where bounds of variables do that.
