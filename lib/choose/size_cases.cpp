@@ -98,10 +98,11 @@ UOp kernelAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const i
 
 double timeAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const int64_t> sizes, const Caps& caps) {
   const KernelFacts kernel(kernelAt(graph, sink, points, sizes, caps));
+  const double far = timeOf(kernel, caps).shared;
+  if (caps.constants.empty()) return far;
   Caps near = caps;
   near.areConstantsNear = true;
-  const double far = timeOf(kernel, caps).shared;
-  return caps.constants.empty() ? far : std::sqrt(far * timeOf(kernel, near).shared);
+  return std::sqrt(far * timeOf(kernel, near).shared);
 }
 
 std::vector<SizeCase> casesBeside(Graph& graph, const SizePoints& points, std::span<const SizedChoice> choices,

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cost/parameters.h"
-#include "ir/evaluate.h"
 
 namespace svod {
 
@@ -58,21 +57,6 @@ int64_t neighbourStride(const Access& access) {
   for (UOp r : access.node.ranges())
     if (axisType(r) == AxisType::Dot && strideOf(access, r) == 1) return maxExtent(r);
   return 1;
-}
-
-std::optional<Pace> paceOf(const Access& access, UOp range) {
-  if (const std::optional<int64_t> stride = strideOf(access, range)) return Pace{static_cast<double>(*stride), *stride};
-  const auto at = [&](int64_t value) -> std::optional<int64_t> {
-    const std::optional<Scalar> found = evaluate(access.address, [&](UOp leaf) -> std::optional<Scalar> {
-      if (leaf.op() == Op::Range) return Scalar::ofInt(DType::Index, leaf == range ? value : 0);
-      return leaf.op() == Op::Var ? std::optional(Scalar::ofInt(DType::Index, leaf.bounds().max)) : std::nullopt;
-    });
-    return found ? std::optional(found->asInt()) : std::nullopt;
-  };
-  const int64_t last = std::max<int64_t>(maxExtent(range) - 1, 1);
-  const std::optional<int64_t> start = at(0), next = at(1), end = at(last);
-  if (!start || !next || !end) return std::nullopt;
-  return Pace{static_cast<double>(*end - *start) / static_cast<double>(last), *next - *start};
 }
 
 bool isLaidOut(const Access& access, const Caps& caps) {

@@ -38,14 +38,6 @@ bool hasMasks(const Access& access, const Caps& caps);
 /// Elements from one lane to the next where all are neighbours in memory: a lane may hold a group of a dot product.
 int64_t neighbourStride(const Access& access);
 
-/// How an address moves along a loop: elements from one iteration to the next on average, and from the first to the
-/// second. Nothing where a value from memory decides.
-struct Pace {
-  double average = 0;
-  int64_t first = 0;
-};
-std::optional<Pace> paceOf(const Access& access, UOp range);
-
 /// Bytes of a lane while it is computed: small floats are computed as f32, bools are masks.
 int64_t laneBytes(UOp node);
 

@@ -37,20 +37,24 @@ std::optional<int64_t> strideOf(const Access& access, UOp range) {
   return coefficientOf(access.address, range);
 }
 
-std::optional<int64_t> greatestStrideOf(const Access& access, UOp range) {
-  if (const std::optional<int64_t> stride = strideOf(access, range)) return stride;
-  const auto at = [&](int64_t count) -> std::optional<int64_t> {
-    const std::optional<Scalar> place = evaluate(access.address, [&](UOp leaf) -> std::optional<Scalar> {
-      if (leaf.op() == Op::Range) return Scalar::ofInt(DType::Index, leaf == range ? count : 0);
+std::optional<Pace> paceOf(const Access& access, UOp range) {
+  if (const std::optional<int64_t> stride = strideOf(access, range)) return Pace{static_cast<double>(*stride), *stride};
+  const auto at = [&](int64_t value) -> std::optional<int64_t> {
+    const std::optional<Scalar> found = evaluate(access.address, [&](UOp leaf) -> std::optional<Scalar> {
+      if (leaf.op() == Op::Range) return Scalar::ofInt(DType::Index, leaf == range ? value : 0);
       return leaf.op() == Op::Var ? std::optional(Scalar::ofInt(DType::Index, leaf.bounds().max)) : std::nullopt;
     });
-    return place ? std::optional(place->asInt()) : std::nullopt;
+    return found ? std::optional(found->asInt()) : std::nullopt;
   };
   const int64_t last = std::max<int64_t>(maxExtent(range) - 1, 1);
-  const std::optional<int64_t> first = at(0), second = at(1), end = at(last);
-  if (!first || !second || !end) return std::nullopt;
-  const int64_t stride = *second - *first;
-  return (*end - *first) / last == stride && (*end - *first) % last == 0 ? std::optional(stride) : std::nullopt;
+  const std::optional<int64_t> start = at(0), next = at(1), end = at(last);
+  if (!start || !next || !end) return std::nullopt;
+  return Pace{static_cast<double>(*end - *start) / static_cast<double>(last), *next - *start};
+}
+
+std::optional<int64_t> greatestStrideOf(const Access& access, UOp range) {
+  const std::optional<Pace> pace = paceOf(access, range);
+  return pace && pace->average == static_cast<double>(pace->first) ? std::optional(pace->first) : std::nullopt;
 }
 
 int64_t togetherAlong(const Access& access, UOp range, int64_t most) {

@@ -29,7 +29,16 @@ UOp copiedBy(UOp fill);
 /// is no constant (a gather, a division).
 std::optional<int64_t> strideOf(const Access& access, UOp range);
 
-/// The same where it is a size of the run that decides, with the greatest one: 640 of `c * (h * w)` with 20 rows of 32.
+/// How an address moves along a loop: elements from one iteration to the next on average, and from the first to the
+/// second. Nothing where a value from memory decides.
+struct Pace {
+  double average = 0;
+  int64_t first = 0;
+};
+std::optional<Pace> paceOf(const Access& access, UOp range);
+
+/// The stride where it is a size of the run that decides, with the greatest one: 640 of `c * (h * w)` with 20 rows
+/// of 32.
 std::optional<int64_t> greatestStrideOf(const Access& access, UOp range);
 
 /// The most neighbours along `range`, a power of two up to `most`, that are one aligned access: neighbours in memory,

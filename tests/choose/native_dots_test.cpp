@@ -123,6 +123,18 @@ TEST_CASE("Dot products of bf16 compute the same with the instructions of x86") 
       }
 }
 
+TEST_CASE("Lanes lie along rows of blocks of bytes only where a panel of these is packed") {
+  for (const int64_t rows : {8, 16}) {
+    Graph g;
+    Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "haswell").value(), Numerics::Contract);
+    caps.constants = {2, 3};
+    const std::string list = toText(chooseOpts(g, buildByteBlocks(g, {rows, 2048, 64}), caps));
+    INFO(list);
+    CHECK(list.starts_with("dot(k2,4)"));
+    CHECK((list.find("vector(n0") == list.npos || list.find("pack(1,") != list.npos));
+  }
+}
+
 TEST_CASE("Blocks of bytes that are scaled before they are added up are dot products in registers") {
   for (const Sizes& s : {Sizes{1, 80, 5}, {9, 45, 3}, {4, 16, 1}, {3, 1, 7}}) {
     Graph g;

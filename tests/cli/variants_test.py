@@ -131,6 +131,7 @@ class Variants(ToolTest):
         manifest = self.manifest(one)
         cases = [s["launch"]["cases"] for s in manifest["steps"]]
         self.assertEqual([len(c) for c in cases], [1])
+        self.assertIn(" where n >= ", run("svod-run", one, "--explain", "--cpu", "znver3").stdout)
         self.assertEqual(cases[0][0]["launch"]["buffers"], manifest["steps"][0]["launch"]["buffers"])
         self.assertEqual((one / "weights.bin").stat().st_size, 768 * 768 * 4)
         both = self.plan(["x86-64-v2", "znver3"], name="both.plan", graph=graph)

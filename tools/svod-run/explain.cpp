@@ -80,8 +80,9 @@ Result<Explanation> explanation(const RunOptions& options) {
   SVOD_CHECK(checked([&](svod_error* error) { return svod_plan_load(options.plan.c_str(), &load, &loaded, error); }));
   const std::unique_ptr<svod_plan, decltype(&svod_plan_free)> plan(loaded, svod_plan_free);
   const std::vector<Seen> all = processorsOf(plan.get());
-  const auto used = static_cast<size_t>(std::ranges::find(all, true, &Seen::isUsed) - all.begin());
-  SVOD_TRY(const std::vector<SizedLaunch> launches, sizedLaunches(options.plan, used % all.size(), options.variables));
+  const auto used = std::ranges::find(all, true, &Seen::isUsed);
+  const auto processor = static_cast<size_t>(used == all.end() ? 0 : used - all.begin());
+  SVOD_TRY(const std::vector<SizedLaunch> launches, sizedLaunches(options.plan, processor, options.variables));
   Result<std::vector<std::string>> devices = devicesOf(plan.get(), options);
   const std::vector<std::string> lines = devices ? *devices : std::vector<std::string>();
   Status trouble = devices ? Status() : fail(std::move(devices.error()));

@@ -29,14 +29,16 @@ Sizes sizesOf(const Plan& plan, const std::vector<std::pair<std::string, int64_t
   return sizes;
 }
 
-std::string toText(const SizeRange& range, const Sizes& sizes) {
+/// Without the ends that no size of a run lies beyond.
+std::string toText(const SizeRange& range, const Plan& plan, const Sizes& sizes) {
   const std::string size = toText(range.size, sizes.names);
   if (range.min == range.max) return size + " = " + std::to_string(range.min);
-  std::string text;
-  if (range.max != std::numeric_limits<int64_t>::max()) text = size + " <= " + std::to_string(range.max);
-  const bool isOpen = range.min <= 0;
-  if (!isOpen && text.empty()) return size + " >= " + std::to_string(range.min);
-  return isOpen ? text : std::to_string(range.min) + " <= " + text;
+  const std::optional<uint32_t> variable = range.size.singleVar();
+  const int64_t least = variable ? plan.variables[VariableId(*variable)].min : 0;
+  const int64_t most = variable ? plan.variables[VariableId(*variable)].max : std::numeric_limits<int64_t>::max();
+  if (range.max >= most) return size + " >= " + std::to_string(range.min);
+  if (range.min <= least) return size + " <= " + std::to_string(range.max);
+  return std::to_string(range.min) + " <= " + size + " <= " + std::to_string(range.max);
 }
 
 /// Nothing where a size is not known.
@@ -59,7 +61,7 @@ SizedLaunch sized(const Plan& plan, uint64_t step, const Launch& launch, const S
   bool isDecided = true;
   for (const LaunchCase& one : launch.cases) {
     std::string when;
-    for (const SizeRange& range : one.when) when += (when.empty() ? "" : " and ") + toText(range, sizes);
+    for (const SizeRange& range : one.when) when += (when.empty() ? "" : " and ") + toText(range, plan, sizes);
     const std::optional<bool> isTaken = holds(one, sizes);
     isDecided = isDecided && isTaken;
     if (isDecided && *isTaken && !found.taken) found.taken = found.kernels.size();
