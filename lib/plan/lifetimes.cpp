@@ -28,18 +28,24 @@ void Lifetimes::summarize() {
   for (size_t buffer = 0; buffer < life_.size(); buffer++) {
     const Life& life = life_[buffer];
     Summary& summary = summaries_[buffer];
-    if (!life.users.empty()) summary.last = life.users.back();
+    if (!life.users.empty()) summary.first = life.users.front(), summary.last = life.users.back();
     if (life.writers.empty()) continue;
     summary.firstWrite = life.writers.front();
-    summary.allBefore = UINT32_MAX;
-    for (uint32_t writer : life.writers)
+    summary.allBefore = summary.noneFrom = UINT32_MAX;
+    for (uint32_t writer : life.writers) {
+      const StepRange run = byProgramOrder_ ? StepRange{0, writer} : ancestors_.lastRun(writer);
       summary.allBefore = std::min(summary.allBefore, byProgramOrder_ ? writer : ancestors_.prefix(writer));
+      summary.noneFrom = std::min(summary.noneFrom, run.end);
+      summary.allFrom = std::max(summary.allFrom, run.begin);
+    }
   }
 }
 
 bool Lifetimes::diesBefore(uint32_t a, uint32_t b) const {
-  if (summaries_[a].last < summaries_[b].allBefore) return true;
-  if (summaries_[a].last >= summaries_[b].firstWrite) return false;
+  const Summary &before = summaries_[a], &after = summaries_[b];
+  if (before.last >= after.noneFrom) return false;
+  if (before.last < after.allBefore || before.first >= after.allFrom) return true;
+  if (!precedes(before.last, after.firstWrite)) return false;
   const Life &from = life_[a], &to = life_[b];
   return std::all_of(from.users.begin(), from.users.end(), [&](uint32_t user) {
     return std::all_of(to.writers.begin(), to.writers.end(), [&](uint32_t writer) { return precedes(user, writer); });

@@ -27,9 +27,11 @@ class Lifetimes {
   };
   /// The part of a life that decides most pairs of buffers at a glance.
   struct Summary {
-    uint32_t last = 0;        // the last step that touches it
-    uint32_t firstWrite = 0;  // the first step that writes it
-    uint32_t allBefore = 0;   // every step below this one is an ancestor of every writer
+    uint32_t first = 0, last = 0;  // the steps that touch it lie between them, both included
+    uint32_t firstWrite = 0;       // the first step that writes it
+    uint32_t allBefore = 0;        // every step below this one is an ancestor of every writer
+    uint32_t noneFrom = 0;         // no step from this one on is an ancestor of every writer
+    uint32_t allFrom = 0;          // every step from this one to `noneFrom` is an ancestor of every writer
   };
   void summarize();
   bool precedes(uint32_t first, uint32_t then) const {

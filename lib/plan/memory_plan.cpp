@@ -60,11 +60,17 @@ class Planner {
   struct Interval {
     uint64_t begin, end;
   };
-  /// The places of buffers that `buffer` must not touch, by offset; `except` is allowed.
+  /// The places of buffers that `buffer` must not touch, by offset, those that meet as one; `except` is allowed.
   std::vector<Interval> forbidden(uint32_t buffer, uint32_t except) const {
     std::vector<Interval> out;
-    for (uint32_t other : byOffset_)
-      if (other != except && !mayShare(buffer, other)) out.push_back({offsets_[other], offsets_[other] + room(other)});
+    for (uint32_t other : byOffset_) {
+      if (other == except || mayShare(buffer, other)) continue;
+      const uint64_t begin = offsets_[other], end = begin + room(other);
+      if (out.empty() || begin > out.back().end)
+        out.push_back({begin, end});
+      else
+        out.back().end = std::max(out.back().end, end);
+    }
     return out;
   }
 
@@ -120,7 +126,8 @@ class Planner {
     for (uint32_t other : placed_) {
       const uint64_t begin = offsets_[other];
       if (roundUp(room(other), kRemapClass) == roundUp(room(buffer), kRemapClass) &&
-          std::none_of(taken.begin(), taken.end(), [&](const Interval& interval) { return interval.begin == begin; }))
+          std::none_of(taken.begin(), taken.end(),
+                       [&](const Interval& i) { return i.begin <= begin && begin < i.end; }))
         return begin;
     }
     return arena_;

@@ -28,6 +28,23 @@ uint32_t Ancestors::prefix(uint32_t then) const {
   return begin_ + static_cast<uint32_t>(word * 64) + static_cast<uint32_t>(ones);
 }
 
+StepRange Ancestors::lastRun(uint32_t then) const {
+  const uint64_t* row = &bits_[static_cast<size_t>(then) * words_];
+  size_t word = words_;
+  while (word > 0 && row[word - 1] == 0) word--;
+  if (word == 0) return {begin_, begin_};
+  const uint64_t top = row[--word];
+  const auto end = static_cast<uint32_t>(word * 64) + 64 - static_cast<uint32_t>(std::countl_zero(top));
+  int ones = std::countl_one(top << std::countl_zero(top));
+  uint32_t begin = end - static_cast<uint32_t>(ones);
+  while (begin % 64 == 0 && word > 0) {
+    ones = std::countl_one(row[--word]);
+    begin -= static_cast<uint32_t>(ones);
+    if (ones < 64) break;
+  }
+  return {begin_ + begin, begin_ + end};
+}
+
 void transitiveReduction(DepLists& deps) {
   for (std::vector<uint32_t>& list : deps) {
     std::sort(list.begin(), list.end());

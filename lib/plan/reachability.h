@@ -9,6 +9,11 @@ namespace svod {
 
 using DepLists = std::vector<std::vector<uint32_t>>;  // one list per step
 
+/// Steps `begin` to `end`, the latter not included.
+struct StepRange {
+  uint32_t begin, end;
+};
+
 /// The ancestors among steps [begin, end) of every step, as bits. Costs steps * (end - begin) / 8 bytes, so
 /// long plans are walked in ranges of kAncestorRange.
 class Ancestors {
@@ -21,6 +26,8 @@ class Ancestors {
   }
   /// The largest n such that all steps of [begin, n) precede `then`.
   uint32_t prefix(uint32_t then) const;
+  /// The last steps in a row that precede `then`: no step from its end on does. Empty where none precedes it.
+  StepRange lastRun(uint32_t then) const;
 
  private:
   uint32_t begin_;

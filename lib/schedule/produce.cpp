@@ -44,9 +44,23 @@ bool isPlainCopy(const StorageMap& storage, UOp target, UOp value) {
          isGapless(*from) && isGapless(*to);
 }
 
+/// Ids of the buffers whose elements are read, or written in part. Calls only wait for the others.
+std::set<uint32_t> buffersInUse(std::span<const UOp> nodes) {
+  std::set<uint32_t> used;
+  for (UOp n : nodes) {
+    if (n.op() == Op::After) continue;
+    const size_t begin = n.op() == Op::Store ? 1 : 0;
+    const size_t waits = n.op() == Op::Custom ? contentsBeforeCall(n.src(), n.argAs<CustomArg>()).size() : 0;
+    for (size_t i = begin; i + waits < n.src().size(); i++)
+      if (isStorage(n.src(i))) used.insert(bufferBelow(n.src(i)).id());
+  }
+  return used;
+}
+
 }  // namespace
 
 std::vector<Producer> ItemMaker::run(std::span<const UOp> nodes, const std::set<uint32_t>& snapshots) && {
+  inUse_ = buffersInUse(nodes);
   for (UOp n : nodes) {
     if (n.op() == Op::Store) {
       produceStore(n);
@@ -60,6 +74,11 @@ std::vector<Producer> ItemMaker::run(std::span<const UOp> nodes, const std::set<
     }
   }
   return std::move(producers_);
+}
+
+bool ItemMaker::isNeverRead(UOp content) const {
+  const UOp buffer = bufferBelow(content);
+  return model_.ports[buffer.argAs<SlotArg>().slot].kind == PortKind::Temporary && !inUse_.contains(buffer.id());
 }
 
 Producer& ItemMaker::producer(UOp node) {
@@ -124,15 +143,16 @@ void ItemMaker::produceTransfer(UOp copy) {
 
 void ItemMaker::produceStore(UOp store) {
   if (storage_.isWrittenInPlace(store)) return;
-  UOp target = store.src(0), value = store.src(1);
+  UOp target = store.src(0), value = store.src(1), base = belowMovement(target);
+  auto slot = static_cast<int>(bufferBelow(base).argAs<SlotArg>().slot);
   Producer& p = producer(store);
-  if (isEmpty(value)) {  // nothing to do, but a call may have to come before what follows
-    if (UOp call = skipReshapes(value); call.op() == Op::Custom) p.reads.push_back(call);
+  const UOp call = skipReshapes(value);
+  const bool isOfCall = call.op() == Op::Custom && storage_.isKept(call);
+  if (isEmpty(value) || (isOfCall && isNeverRead(base))) {  // nothing to do, but what follows may wait for the call
+    if (call.op() == Op::Custom) p.reads.push_back(call);
     return;
   }
   // The target is written in its own storage even when its old content is read from a snapshot.
-  UOp base = belowMovement(target);
-  auto slot = static_cast<int>(bufferBelow(base).argAs<SlotArg>().slot);
   if (isPlainCopy(storage_, target, value)) return addCopy(p, skipReshapes(value), slot, store);
 
   Storage own = storage_.portLayout(base, slot);

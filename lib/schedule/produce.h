@@ -20,6 +20,8 @@ class ItemMaker {
   std::vector<Producer> run(std::span<const UOp> nodes, const std::set<uint32_t>& snapshots) &&;
 
  private:
+  /// A temporary that calls wait for, and whose elements nothing reads.
+  bool isNeverRead(UOp content) const;
   Producer& producer(UOp node);
   KernelBuilder builderFor(Graph& graph);
   void produceSnapshot(UOp state);
@@ -44,6 +46,7 @@ class ItemMaker {
   Counters& counters_;
   Schedule& schedule_;
   std::map<Hash128, int> kernelOf_;
+  std::set<uint32_t> inUse_;  // ids of buffers
   std::vector<Producer> producers_;
 };
 

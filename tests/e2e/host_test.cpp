@@ -145,6 +145,22 @@ output acc
   CHECK(outside == std::vector<std::string>{"once"});
 }
 
+TEST_CASE("what a call gives lies where its function writes it") {
+  Model model = modelOf(R"(input x: f32[4]
+_ = custom(x, function=log, shape=[4])
+a = custom(x, function=blend, shape=[4])
+loop i < 3 {
+  _ = custom(a, function=log, shape=[2], values=[i])
+}
+output y = a + 1
+)");
+  auto compilation = compile(model, compileOptions({}));
+  if (!compilation) FAIL(toText(compilation.error()));
+  const auto isCopy = [](const Step& step) { return std::holds_alternative<Copy>(step.action); };
+  CHECK(std::ranges::none_of((*compilation)->plan.steps, isCopy));
+  CHECK((*compilation)->plan.kernels.size() == 1);
+}
+
 namespace {
 
 /// What functions were called with, also in the processes that run plans.

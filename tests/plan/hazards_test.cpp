@@ -127,3 +127,24 @@ TEST_CASE("reachability agrees with a closure beyond one range of bits") {
   CHECK(findUnordered(deps, ordered) == nullptr);
   CHECK(findUnordered(deps, all) != nullptr);
 }
+
+TEST_CASE("reachability: the steps in a row below a step, and the last run of its ancestors") {
+  std::mt19937 random(17);
+  for (uint32_t sparse : {1u, 2u, 9u, 200u}) {
+    DepLists deps(300);
+    for (uint32_t step = 1; step < deps.size(); step++)
+      if (random() % sparse == 0) deps[step] = {step - 1 - static_cast<uint32_t>(random() % std::min(step, 3u))};
+    const auto before = closure(deps);
+    const Ancestors ancestors(deps, 0, static_cast<uint32_t>(deps.size()));
+    for (uint32_t step = 0; step < deps.size(); step++) {
+      uint32_t prefix = 0, end = static_cast<uint32_t>(deps.size());
+      while (before[step][prefix]) prefix++;
+      while (end > 0 && !before[step][end - 1]) end--;
+      uint32_t begin = end;
+      while (begin > 0 && before[step][begin - 1]) begin--;
+      const StepRange run = ancestors.lastRun(step);
+      CHECK(ancestors.prefix(step) == prefix);
+      CHECK(std::pair(run.begin, run.end) == std::pair(begin, end));
+    }
+  }
+}
