@@ -7,6 +7,7 @@
 #include "frontend/model_reader.h"
 #include "frontend/other_spellings.h"
 #include "ir/c_function.h"
+#include "ir/dim_facts.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -371,7 +372,8 @@ Dim ModelReader::sizeOf(const std::string& symbol, const std::vector<Dim>& sides
     if (name == "min") return smaller(a, b);
     if (name == "max") return larger(a, b);
     if (name == "floordiv" || name == "floormod") {
-      if (b.min() > 0) return name == "floordiv" ? floordiv(a, b) : floormod(a, b);
+      const bool isPositive = b.min() > 0 || lessEqualDims(builder_.dim(1).node(), b.node()) == Truth::Always;
+      if (isPositive) return name == "floordiv" ? floordiv(a, b) : floormod(a, b);
       record(Diag::VariableBounds, at, "the divisor " + describe(b) + " can be 0 or negative",
              "divide sizes by positive ones");
       return {};

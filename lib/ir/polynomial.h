@@ -57,7 +57,7 @@ std::optional<DimTerm> exactQuotient(const DimTerm& t, const DimTerm& d);
 /// Bounds from those of the atoms as if these were independent; exact then where a corner decides.
 WideInterval boundsOf(const Polynomial& p);
 /// At least as tight: of two quotients by one number, the difference lies where that of their numerators does, and
-/// numerators that stand for quotients may cancel.
+/// numerators that stand for quotients may cancel, and so may operands of Min and Max.
 WideInterval boundsOfDifference(Graph& g, Polynomial p);
 
 /// Reads a dim. Sums and products must nest to the left, as toDim() writes them: anything else is an atom, so this

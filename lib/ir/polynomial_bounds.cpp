@@ -154,15 +154,46 @@ WideInterval boundsWithoutQuotients(Graph& g, Polynomial p) {
   return best;
 }
 
-}  // namespace
-
-WideInterval boundsOfDifference(Graph& g, Polynomial p) {
+WideInterval boundsWithPairs(Graph& g, Polynomial p) {
   const WideInterval plain = boundsWithoutQuotients(g, p);
   WideInterval paired;
   while (std::optional<WideInterval> apart = takePair(g, p))
     paired = {addWide(paired.min, apart->min), addWide(paired.max, apart->max)};
   const WideInterval rest = boundsOf(p);
   return {std::max(plain.min, addWide(paired.min, rest.min)), std::min(plain.max, addWide(paired.max, rest.max))};
+}
+
+bool isChoice(const DimTerm& t) {
+  return t.atoms.size() == 1 && (t.atoms[0].op() == Op::Max || t.atoms[0].op() == Op::Min);
+}
+
+// p with operand i of the choice that `t` is a multiple of in its place. Nothing where that may wrap.
+std::optional<Polynomial> withOperand(Graph& g, const Polynomial& p, const DimTerm& t, size_t i) {
+  const Polynomial operand = toPolynomial(g, t.atoms[0].src(i));
+  if (!isModest(operand) || !boundsOf(operand).fits()) return std::nullopt;
+  Polynomial all = sum(sum(p, {t}, -1), operand, t.factor);
+  return all.size() <= kMaxDimTerms && boundsOf(all).fits() ? std::optional(std::move(all)) : std::nullopt;
+}
+
+// f * max(a, b) + c is the greater one of f * a + c and f * b + c for f > 0, and the lesser one for f < 0.
+WideInterval boundsOfChoices(Graph& g, const Polynomial& p, int depth) {
+  const WideInterval plain = boundsWithPairs(g, p);
+  const auto choice = std::ranges::find_if(p, isChoice);
+  if (depth == 0 || choice == p.end() || p.size() < 2 || !isModest(p) || !boundsOf(p).fits()) return plain;
+  const std::optional<Polynomial> first = withOperand(g, p, *choice, 0), second = withOperand(g, p, *choice, 1);
+  if (!first || !second) return plain;
+  const WideInterval a = boundsOfChoices(g, *first, depth - 1), b = boundsOfChoices(g, *second, depth - 1);
+  const bool isGreater = (choice->atoms[0].op() == Op::Max) == (choice->factor > 0);
+  const WideInterval either = isGreater ? WideInterval{std::max(a.min, b.min), std::max(a.max, b.max)}
+                                        : WideInterval{std::min(a.min, b.min), std::min(a.max, b.max)};
+  return {std::max(plain.min, either.min), std::min(plain.max, either.max)};
+}
+
+}  // namespace
+
+WideInterval boundsOfDifference(Graph& g, Polynomial p) {
+  constexpr int kMaxChoicesOfBounds = 3;
+  return boundsOfChoices(g, p, kMaxChoicesOfBounds);
 }
 
 }  // namespace svod

@@ -178,9 +178,16 @@ UOp quotientOf(Graph& g, const Polynomial& a, const Polynomial& b) {
   return toDim(g, sum(std::move(d.whole), toPolynomial(g, quotient), d.sign));
 }
 
+// Bounds of a node may see less than those of its polynomial: what is at least 1 by these says so where it divides.
+UOp divisorOf(Graph& g, UOp b) {
+  const bool isSeen = b.bounds().min > 0 || b.bounds().max <= 0;
+  return isSeen || boundsOfDifference(g, toPolynomial(g, b)).min < 1 ? b : g.alu(Op::Max, {b, g.index(1)});
+}
+
 }  // namespace
 
 UOp floordivDims(Graph& g, UOp a, UOp b) {
+  b = divisorOf(g, b);
   if (b.isConst(1)) return a;
   if (a.isConst() && b.isConst()) return folded(g, Op::Floordiv, a, b);
   if (a == b && a.bounds().min > 0) return g.index(1);
@@ -193,6 +200,7 @@ UOp floordivDims(Graph& g, UOp a, UOp b) {
 }
 
 UOp floormodDims(Graph& g, UOp a, UOp b) {
+  b = divisorOf(g, b);
   if (a.isConst() && b.isConst()) return folded(g, Op::Floormod, a, b);
   if (b.bounds().min <= 0 || !boundsOf(toPolynomial(g, a)).fits()) return g.alu(Op::Floormod, {a, b});
   UOp remainder = subDims(g, a, mulDims(g, b, floordivDims(g, a, b)));

@@ -193,8 +193,10 @@ const Family kFamilies[] = {
     SAME("concatenated and cut", (h + p + h * 2) - p, h * 3),
     SAME("up and down", ((h * 2 - 1) / 2 + 1), h),
     SAME("a transposed convolution", (h - 1) * 2 - h.number(2) + 3 + 1, h * 2),
+    SAME("what is rolled", greatest(h - greatest(h - 2, 0), 0) + greatest(h - 2, 0), h),
     SAME("the lesser and the greater", least(h, n) * 2 + p + greatest(h, n) * 2, h * 2 + n * 2 + p),
     SAME("padded and cut to a number", (least(0 - h, h.number(-9)) + h + greatest(0 - h, -9)) / 2, h.number(-5)),
+    SAME("two ends", least(h, 2) + greatest(h - least(h, 2), 0), h),
     SAME("dilation", (h + h.number(4) - h.number(4) - 1) / 1 + 1, h),
 };
 
