@@ -151,6 +151,7 @@ void OnnxImporter::addOutput(ImportedBody& body, const proto::ValueInfoProto& ou
   noteShape(body, output, x);
   builder_.output(output.name(), x);
   addLengths(output.name(), x);
+  noteDemand("the output '" + output.name() + "'");
   takeError();
 }
 

@@ -419,9 +419,10 @@ TEST_CASE("what is sorted is short, also where a run tells its length") {
   CHECK(variablesOf(counted.import()) == "n [1, 512]");
 }
 
-TEST_CASE("given bounds that leave no room are told with bounds that do") {
+TEST_CASE("what a run counts has room at the usual sizes, and given ones that leave none are told with some that do") {
   OnnxMaker m;
   m.input("x", {"n", "m", "8"}).output("y", 7).node("NonZero", {"x"}, {"y"});
+  CHECK(variablesOf(m.import()) == "n [1, 262144] m [1, 1048576]");
   const std::string said = inputsOf(m.import(withVariables({"n=1:2000000", "m=1:2000000"})));
   CHECK(said.find("at most 2^46 bytes; these bounds are tight enough: --var") != std::string::npos);
   const std::string wide = inputsOf(m.import(withVariables({"n=1:4000000000", "m=1:4000000000"})));
