@@ -37,6 +37,27 @@ class AtLeast {
   std::map<std::string, Interval>& bounds() { return bounds_; }
 
   bool holds() const {
+    return atAllCorners([this](const Values& values) { return holdsAt(values); });
+  }
+  bool holdsWith(const std::string& name, int64_t value) {
+    const Interval before = std::exchange(bounds_[name], Interval{value, value});
+    const bool result = holds();
+    bounds_[name] = before;
+    return result;
+  }
+  /// Whether a size of 0 is all that is left with this value.
+  bool isNothingWith(const std::string& name, int64_t value) {
+    const Interval before = std::exchange(bounds_[name], Interval{value, value});
+    const bool result = atAllCorners([this](const Values& values) {
+      const std::optional<Scalar> left = evaluate(left_, leafOf(values));
+      return left && left->asInt() == 0;
+    });
+    bounds_[name] = before;
+    return result;
+  }
+
+ private:
+  bool atAllCorners(const std::function<bool(const Values&)>& isSo) const {
     constexpr size_t kMostVariables = 9;
     if (variables_.size() > kMostVariables) return false;
     Values values;
@@ -45,18 +66,16 @@ class AtLeast {
         const Interval b = bounds_.at(nameOf(variables_[i]));
         values[nameOf(variables_[i])] = corner >> i & 1 ? b.max : b.min;
       }
-      if (!holdsAt(values)) return false;
+      if (!isSo(values)) return false;
     }
     return true;
   }
-  bool holdsWith(const std::string& name, int64_t value) {
-    const Interval before = std::exchange(bounds_[name], Interval{value, value});
-    const bool result = holds();
-    bounds_[name] = before;
-    return result;
+  static LeafValue leafOf(const Values& values) {
+    return [&values](UOp v) -> std::optional<Scalar> {
+      if (v.op() != Op::Var) return std::nullopt;
+      return Scalar::ofInt(DType::Index, values.at(nameOf(v)));
+    };
   }
-
- private:
   /// Whether a sum or product on the way leaves 64 bits: evaluate() wraps.
   static bool mayWrap(UOp root, const Values& values) {
     std::map<uint32_t, double> at;
@@ -79,12 +98,8 @@ class AtLeast {
     return false;
   }
   bool holdsAt(const Values& values) const {
-    const LeafValue leaf = [&](UOp v) -> std::optional<Scalar> {
-      if (v.op() != Op::Var) return std::nullopt;
-      return Scalar::ofInt(DType::Index, values.at(nameOf(v)));
-    };
     if (mayWrap(left_, values) || mayWrap(right_, values)) return false;
-    const std::optional<Scalar> left = evaluate(left_, leaf), right = evaluate(right_, leaf);
+    const std::optional<Scalar> left = evaluate(left_, leafOf(values)), right = evaluate(right_, leafOf(values));
     return left && right && (isEqual_ ? left->asInt() == right->asInt() : left->asInt() >= right->asInt());
   }
 
@@ -155,6 +170,7 @@ std::optional<std::pair<std::string, Interval>> mostForEqual(UOp left, UOp right
     constexpr int64_t kFew = 2;
     if (b.max - b.min < kFew || !demand.holdsWith(name, b.min) || demand.holdsWith(name, b.max)) continue;
     const int64_t most = border(demand, name, b.max, b.min);
+    if (demand.isNothingWith(name, most)) continue;
     if (most - b.min >= kFew && demand.holdsWith(name, b.min + 1)) return std::pair(name, Interval{b.min, most});
   }
   return std::nullopt;

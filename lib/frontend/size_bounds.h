@@ -24,7 +24,7 @@ std::optional<std::map<std::string, Interval>> sharesFor(UOp left, UOp right,
                                                          const std::function<bool(const std::string&)>& isFree);
 
 /// A greatest value of one free variable up to which left == right, whatever the others are within their bounds.
-/// Nothing where it holds as it is, and where it takes more than that.
+/// Nothing where it holds as it is, where it takes more than that, and where both are 0 up to there.
 std::optional<std::pair<std::string, Interval>> mostForEqual(UOp left, UOp right,
                                                              const std::function<bool(const std::string&)>& isFree);
 

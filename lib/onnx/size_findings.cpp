@@ -182,6 +182,7 @@ bool learnEqual(const SizeDemand& demand, EqualRules rules, SizeVariables& sizes
                                     right = polynomialOf(demand.right, choice);
     const std::optional<Polynomial> zero = left && right ? sum(*left, *right, -1) : std::nullopt;
     if (!zero || (!rules.mayUnify && !zero->empty())) continue;
+    if (zero->empty() && left->empty()) continue;  // nothing is left of either: no model is made for that
     const auto bounds = boundsOf(clamps, choice, rules.ofOneEach, sizes);
     if (!bounds) continue;
     if (!zero->empty()) {

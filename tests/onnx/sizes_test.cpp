@@ -295,3 +295,23 @@ TEST_CASE("sizes that nobody bounded leave room for a window") {
   REQUIRE(!tooShort);
   CHECK(toText(tooShort.error()).find("the kernel has 3 elements along axis 2") != std::string::npos);
 }
+
+TEST_CASE("sizes that are equal where nothing is left of both bound no variable") {
+  OnnxMaker m;  // what follows the first 240 elements, in rows of 160
+  m.input("x", {"b", "n"}).output("y").ints("from", {1}, {240}).ints("to", {1}, {1 << 30}).ints("one", {1}, {1});
+  m.ints("rows", {3}, {0, -1, 160});
+  OnnxMaker whole = m;  // up to a whole number of them: a run checks it
+  m.node("Slice", {"x", "from", "to", "one"}, {"rest"}), m.node("Reshape", {"rest", "rows"}, {"y"});
+  whole.ints("row", {1}, {160}).node("Shape", {"x"}, {"sizes"}), whole.node("Gather", {"sizes", "one"}, {"n_"});
+  whole.node("Sub", {"n_", "from"}, {"after"}), whole.node("Mod", {"after", "row"}, {"over"});
+  whole.node("Sub", {"n_", "over"}, {"end"}), whole.node("Slice", {"x", "from", "end", "one"}, {"rest"});
+  whole.node("Reshape", {"rest", "rows"}, {"y"});
+  for (const OnnxMaker& model : {m, whole}) {
+    const OnnxImport import = model.import();
+    for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
+    REQUIRE(import.model);
+    REQUIRE(import.model->variables.size() == 2);
+    CHECK(import.model->variables[1].bounds().max > 100000);
+    CHECK(run(import, {{"b", 2}, {"n", 720}}).dims == std::vector<int64_t>{2, 3, 160});
+  }
+}
