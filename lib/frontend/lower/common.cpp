@@ -118,6 +118,15 @@ Tensor scan(Op op, Tensor x, int axis) {
   return narrow(reshape(elementwise(op, {scanDirectly(op, parts, axis + 1), carried}), whole), axis, b.dim(0), size);
 }
 
+bool expectAtMost(OpCall& call, const Tensor& x, int axis, int64_t most, const std::string& forWhat) {
+  const UOp size = x.dim(axis).node();
+  if (size.bounds().max <= most) return true;
+  call.b.lackRoom({&size, 1}, most);
+  call.fail(Diag::TooLarge, "axis " + std::to_string(axis) + " of " + describe(x) + " is too long " + forWhat,
+            call.b.roomHelp("at most " + std::to_string(most) + " elements"));
+  return false;
+}
+
 // --- Windows
 
 namespace {
@@ -169,11 +178,12 @@ std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firs
     a.dilation = dilations[i];
     a.before = pads[static_cast<int>(i)];
     a.after = pads[static_cast<int>(count + i)];
-    if (a.kernel.min() < 1 || a.kernel.max() > kLongestWindowAxis || a.size.max() > kLongestWindowAxis) {
+    if (a.kernel.min() < 1 || a.kernel.max() > kLongestWindowAxis) {
       call.fail(Diag::ShapeMismatch, "a kernel " + describe(kernel) + " over " + describe(x),
-                "kernels have at least one element, and axes at most 2^31");
+                "kernels have 1 to 2^31 elements");
       return {};
     }
+    if (!expectAtMost(call, x, firstAxis + static_cast<int>(i), kLongestWindowAxis, "for windows")) return {};
     axes.push_back(a);
   }
   return axes;

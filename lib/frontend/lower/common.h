@@ -64,6 +64,10 @@ struct HangingWindows {
   bool inShort = false;  // the only one of an axis that is shorter than it by less than a stride
 };
 
+/// Whether an axis has at most so many elements for all values of the variables; else an error, with bounds of these
+/// that keep it so. `forWhat` follows "is too long".
+bool expectAtMost(OpCall& call, const Tensor& x, int axis, int64_t most, const std::string& forWhat);
+
 /// The attributes stride, padding and dilation of a call for the spatial axes of x, which start at
 /// `firstAxis`; counts are left open. Nothing after an error. padding has one entry, one per axis, or all
 /// befores and then all afters.

@@ -133,11 +133,7 @@ Keyed sortedAlong(OpCall& call, bool descending) {
   Tensor x = call.arg(0);
   int axis = call.b.axis(x, call.integer("axis"));
   if (axis < 0) return {};
-  if (x.dim(axis).max() > INT32_MAX / 2) {
-    call.fail(Diag::TooLarge, "axis " + std::to_string(axis) + " of " + describe(x) + " is too long to sort",
-              "at most 2^30");
-    return {};
-  }
+  if (!expectAtMost(call, x, axis, INT32_MAX / 2, "to sort")) return {};
   std::vector<int> order = orderWithLast(x.rank(), axis);
   Keyed sorted = Sorter(call.b, descending).sort(permute(x, order));
   order = inverseOrder(order);
