@@ -1,10 +1,12 @@
 #include "onnx/node.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "onnx/dtypes.h"
 #include "onnx/importer_text.h"
+#include "onnx/known_values.h"
 
 namespace svod {
 
@@ -123,9 +125,15 @@ Tensor OnnxNode::sizesTensor(const Dims& sizes) const {
 
 // --- Sizes that a run computes
 
+// A count that sizes decide is a size itself, as long as that stays simple.
 Dim OnnxNode::length(Tensor count, Dim room) const {
   if (std::optional<HostTensor> known = count ? valueOf(count) : std::nullopt) return b.dim(known->at(0).asInt());
-  return b.length(context_.lengthName(), count, room);
+  const std::optional<std::vector<UOp>> known = count ? context_.knownValues().elements(count) : std::nullopt;
+  const UOp size = known && known->size() == 1 ? known->front() : UOp();
+  constexpr size_t kMostNodes = 48;
+  const bool isSize = size && size.dtype() == DType::Index && size.ranges().empty() &&
+                      toposort(std::array{size}).size() <= kMostNodes && !b.mayBeNegative(size);
+  return isSize ? smaller(Dim(b.graph(), size), room) : b.length(context_.lengthName(), count, room);
 }
 
 Tensor OnnxNode::firstOf(Tensor x, int axis, Tensor count) const {

@@ -211,6 +211,30 @@ TEST_CASE("branches of different sizes") {
   CHECK(run(m.import()) == i64({1}, {3}));
 }
 
+TEST_CASE("branches of different sizes, which sizes choose, give a value whose size is one") {
+  OnnxMaker m;  // two elements more from n = 2 on, and windows of 3
+  m.input("x", {"1", "1", "n"})
+      .output("y")
+      .ints("last", {}, {2})
+      .ints("one", {}, {1})
+      .ints("pads", {6}, {0, 0, 2, 0, 0, 0});
+  m.node("Shape", {"x"}, {"sizes"}), m.node("Gather", {"sizes", "last"}, {"n_"}),
+      m.node("Greater", {"n_", "one"}, {"is"});
+  proto::NodeProto& choice = m.node("If", {"is"}, {"z"});
+  addNode(*addGraph(choice, "then_branch", {}, {"a"}).mutable_node(), "Pad", {"x", "pads"}, {"a"});
+  addNode(*addGraph(choice, "else_branch", {}, {"b"}).mutable_node(), "Neg", {"x"}, {"b"});
+  proto::NodeProto& pool = m.node("MaxPool", {"z"}, {"y"});
+  addAttribute(pool, "kernel_shape", std::vector<int64_t>{3}), addAttribute(pool, "pads", std::vector<int64_t>{2, 0});
+  const OnnxImport import = m.import();
+  REQUIRE(import.model);
+  CHECK(import.model->variables.size() == 1);
+  for (const auto& [n, windows] : {std::pair<int64_t, int64_t>{1, 1}, {2, 4}, {7, 9}}) {
+    const HostTensor y = run(import, {{"n", n}});
+    CHECK(y.dims == std::vector<int64_t>{1, 1, windows});
+    CHECK(y.at(windows - 1).asFloat() == static_cast<double>(n - 1));
+  }
+}
+
 TEST_CASE("ops that follow a value as large as the run says") {
   // x = 0, 1, 2, 3: three elements are not 0
   OnnxMaker m;
