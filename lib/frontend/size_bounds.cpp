@@ -141,6 +141,21 @@ std::vector<std::string> freeOf(const AtLeast& demand, const std::function<bool(
   return free;
 }
 
+// Each variable is as large as it takes where the others are largest, as where the least of them counts.
+std::optional<std::map<std::string, Interval>> leastOfEach(AtLeast demand, const std::vector<std::string>& free) {
+  std::map<std::string, Interval> found;
+  for (const std::string& name : free) {
+    AtLeast alone = demand;
+    for (auto& [other, b] : alone.bounds())
+      if (other != name) b.min = b.max;
+    const Interval before = demand.bounds().at(name);
+    const std::optional<Interval> needed = tightened(alone, name);
+    if (!needed || needed->max < before.max || needed->max - needed->min < 2) return std::nullopt;
+    if (needed->min > before.min) found[name] = demand.bounds()[name] = *needed;
+  }
+  return demand.holds() ? std::optional(found) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
@@ -148,6 +163,7 @@ std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
   AtLeast demand(left, right);
   std::map<std::string, Interval> found;
   if (demand.holds()) return found;
+  const AtLeast whole = demand;
   const std::vector<std::string> free = freeOf(demand, isFree);
   // One variable alone may be enough.
   for (const std::string& name : free)
@@ -158,7 +174,8 @@ std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
       found[name] = *bounds;
       return found;
     }
-  return sharesFor(left, right, isFree);
+  const auto shares = sharesFor(left, right, isFree);
+  return shares ? shares : leastOfEach(whole, free);
 }
 
 std::optional<std::pair<std::string, Interval>> mostForEqual(UOp left, UOp right,

@@ -13,8 +13,9 @@ namespace svod {
 inline constexpr int64_t kUsualMultiple = 512;
 
 /// Bounds for some of the free variables, by name, with which left >= right whatever the others are within theirs: of
-/// one variable where that is enough. Empty where it holds as it is, nothing where no bounds help. A least value may
-/// lie beyond the bounds the variable has; then so does the greatest.
+/// one variable where that is enough, else without the largest values of several, or without the smallest ones. Empty
+/// where it holds as it is, nothing where no bounds help. A least value may lie beyond the bounds the variable has;
+/// then so does the greatest.
 std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
                                                          const std::function<bool(const std::string&)>& isFree);
 

@@ -429,6 +429,17 @@ TEST_CASE("an axis that windows go along is as long as its sizes leave room for"
   CHECK(said.find("at most 2147483648 elements; these bounds are tight enough: --var") != std::string::npos);
 }
 
+TEST_CASE("where the lesser of two sizes counts, both are large enough") {
+  OnnxMaker m;  // windows of 4 of the first k elements of n
+  m.input("x", {"1", "1", "n"}).input("z", {"k"}).output("y").ints("from", {1}, {0}).ints("axis", {1}, {2});
+  m.node("Shape", {"z"}, {"k_"}), m.node("Slice", {"x", "from", "k_", "axis"}, {"some"});
+  addAttribute(m.node("MaxPool", {"some"}, {"y"}), "kernel_shape", std::vector<int64_t>{4});
+  CHECK(variablesOf(m.import()).find("n [4, ") != std::string::npos);
+  CHECK(variablesOf(m.import()).find("k [4, ") != std::string::npos);
+  const std::string said = inputsOf(m.import(withVariables({"n=1:100", "k=1:100"})));
+  CHECK(said.find("tighter bounds keep it above 0: --var k=4:100 --var n=4:100") != std::string::npos);
+}
+
 TEST_CASE("what a run counts has room at the usual sizes, and given ones that leave none are told with some that do") {
   OnnxMaker m;
   m.input("x", {"n", "m", "8"}).output("y", 7).node("NonZero", {"x"}, {"y"});
