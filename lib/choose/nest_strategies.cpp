@@ -50,10 +50,10 @@ constexpr NestStrategy kNestStrategies[] = {
      "reductions along what is contiguous: partial sums in lanes, several independent accumulators that "
      "hide the latency of one",
      hasReduceLanes, always<tileReduceLanes>},
-    {"shared-sums",
-     "sums of few terms of which several results read the same elements, as those of a scan: all of these results stay "
-     "in registers, and each element is loaded once",
-     hasOutputLanes, sumTogether},
+    {"turned-terms",
+     "sums of few terms that are neighbours in memory, while lanes are not: all terms are written out, and blocks of "
+     "them are transposed in registers",
+     hasOutputLanes, turnTerms},
     {"k-block-rows",
      "few rows times a matrix larger than half of the second level cache (GEMV): a few terms at a time "
      "along whole rows of the matrix, as many streams as prefetchers follow; sums wait in memory (`kblock`)",

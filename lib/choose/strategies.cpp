@@ -15,6 +15,7 @@
 #include "choose/nest_strategies.h"
 #include "choose/non_temporal.h"
 #include "choose/prefetch.h"
+#include "choose/shared_sums.h"
 #include "choose/tensor_core.h"
 #include "choose/thread_tiles.h"
 #include "cost/parameters.h"
@@ -42,9 +43,11 @@ bool sweepsColumns(const KernelFacts& kernel, const Caps&) {
                              [](UOp reduce) { return termsOf(reduce) > parameters::kGpuShortSum; });
 }
 bool sharesReadsOfSums(const KernelFacts& kernel, const Caps&) { return sharesReads(kernel); }
+bool sharesReadsInRegisters(const KernelFacts& kernel, const Caps&) {
+  return static_cast<bool>(loopOfSharedReads(kernel, parameters::kSharedTerms));
+}
 bool transposes(const KernelFacts& kernel, const Caps&) { return hasPattern(kernel, {Pattern::Transpose}); }
 
-bool leaveLoops(Chooser&) { return true; }
 bool coresInGrid(Chooser& c) {  // cores first: a tile takes some of one operand alone, and the grid merges axes
   if (!useTensorCore(c)) return false;
   fillGrid(c);
@@ -112,8 +115,6 @@ constexpr Strategy kStrategies[] = {
      "all other kernels on a GPU: output axes become the grid, but for parts of those that no sum depends on, which a "
      "thread runs itself where its sums take longer than its results; neighbours become a workgroup",
      On::Gpu, LoopOrder::Any, nullptr, groupsInGrid},
-    {"serial", "kernels with loops that must run in order: those stay as they are", On::Any, LoopOrder::Serial, nullptr,
-     leaveLoops},
     {"direct-conv",
      "convolutions, dilated or not, of 16 filters or more: what windows read for some lines is copied once for all "
      "filters (`window`). Lines, `pitch` and register tile have the least cycles. Not where no copy fits half of L2",
@@ -131,10 +132,15 @@ constexpr Strategy kStrategies[] = {
      "kernels that hold rows of a product: blocks of rows (`hold`), whole vectors of them, which fill register tiles "
      "best and fit the second level cache; sweeps run across rows, where nothing is folded",
      On::Cpu, LoopOrder::Free, holdsRows, blockRows},
+    {"shared-sums",
+     "sums of few terms of which several results read the same elements, as those of a scan: all of these results stay "
+     "in registers; lanes that are not neighbours in memory are blocks, transposed in registers",
+     On::Cpu, LoopOrder::Free, sharesReadsInRegisters, sumTogether},
     {"loop-nests",
-     "every kernel: each loop nest gets lanes along the axis with the fewest instructions by the cost model; an access "
-     "that is not contiguous counts once per lane, unless packed. Then each nest is chosen below",
-     On::Cpu, LoopOrder::Free, nullptr, chooseNests},
+     "every kernel: each nest of loops that may run in any order gets lanes along the axis with the fewest "
+     "instructions; an access that is not contiguous counts once per lane, unless packed. Then each nest is chosen "
+     "below",
+     On::Cpu, LoopOrder::Any, nullptr, chooseNests},
 };
 
 constexpr Strategy kFinishes[] = {

@@ -21,8 +21,38 @@ double scattered(int64_t stride, int64_t width, bool isStore) {
   return static_cast<double>(2 * vectors - (stride > 0 ? 1 : 0));
 }
 
+bool isWrittenOut(UOp range) {
+  return axisType(range) == AxisType::Upcast || axisType(range) == AxisType::Unroll || range.src(0).isConst(1);
+}
+
+// Compares counters of loops that are written out, so each copy of a body knows the result.
+bool comparesCopies(UOp n) {
+  if (n.dtype() != DType::Bool || n.ranges().empty() || !std::ranges::all_of(n.ranges(), isWrittenOut)) return false;
+  return std::ranges::none_of(toposort(n), [](UOp s) { return s.op() == Op::Load || s.op() == Op::Var; });
+}
+
+// Whether copies for an expanded range are different values. A load that one copy needs and another does not is one.
+bool differsAlong(UOp n, UOp range) {
+  if (n.op() != Op::Load || n.srcCount() < 3 || !comparesCopies(n.src(2))) return n.dependsOn(range);
+  return n.src(0).dependsOn(range) || n.src(1).dependsOn(range);
+}
+
+// Instructions for the lanes of one access that lie apart, where those of other copies lie beside them: blocks are
+// transposed in registers (lower/strided_loads.h, lower/strided_stores.h). 0 where it is none of these.
+double turned(const Access& access, std::span<const UOp> loops, int64_t width) {
+  if (!access.isStore && access.node.srcCount() > 2 && !comparesCopies(access.node.src(2))) return 0;
+  for (UOp r : loops) {
+    const int64_t copies = isWrittenOut(r) ? constExtent(r).value_or(0) : 0;
+    if (copies < kTurnedLeast || copies % kTurnedLeast != 0 || strideOf(access, r) != 1) continue;
+    const auto rows = static_cast<uint64_t>(std::min<int64_t>(copies & -copies, width));
+    return 1 + (std::bit_width(rows) - 1) * kTurnStep / kMemoryWeight;
+  }
+  return 0;
+}
+
 // Known once the expanded loops are written out: whether it is this case, and what is taken then.
 bool isKnown(UOp n) {
+  if (comparesCopies(n)) return true;
   UOp counter = caseCounter(n.op() == Op::Where ? n.src(0) : n);
   return counter && axisType(counter) == AxisType::Upcast;
 }
@@ -96,7 +126,7 @@ double CostModel::cost(const Item& item, std::span<const Lanes> lanes, bool pack
   for (UOp r : loops) {
     if (axisType(r) == AxisType::Dot) continue;  // one instruction
     // Copies that do not depend on an expanded range are one value.
-    if (isExpanded(axisType(r)) && !item.node.dependsOn(r) && item.node.op() != Op::Store) continue;
+    if (isExpanded(axisType(r)) && !differsAlong(item.node, r) && item.node.op() != Op::Store) continue;
     auto lane = std::ranges::find(lanes, r, &Lanes::range);
     int64_t extent = std::max<int64_t>(maxExtent(r), 1), width = lane == lanes.end() ? 1 : lane->width;
     runs *= static_cast<double>((extent + width - 1) / width);
@@ -106,7 +136,10 @@ double CostModel::cost(const Item& item, std::span<const Lanes> lanes, bool pack
     bool inLanes = lane != lanes.end() && (item.node.dependsOn(r) || item.node.op() == Op::Store);
     if (!inLanes || !item.access || packed) continue;
     std::optional<int64_t> stride = strideOf(*item.access, r);
-    if (!stride || (*stride != 0 && *stride != neighbourStride(*item.access)))
+    const double inBlocks = stride && *stride > 1 ? turned(*item.access, loops, width) : 0;
+    if (inBlocks > 0)
+      runs *= inBlocks;
+    else if (!stride || (*stride != 0 && *stride != neighbourStride(*item.access)))
       // The group of a dot product is gathered element by element.
       runs *= static_cast<double>(neighbourStride(*item.access)) *
               scattered(stride.value_or(0), width, item.access->isStore);

@@ -5,6 +5,7 @@
 
 #include "cost/cost.h"
 #include "cost/parameters.h"
+#include "facts/accesses.h"
 #include "facts/local_buffers.h"
 #include "facts/reduces.h"
 #include "support/integers.h"
@@ -28,6 +29,27 @@ int64_t evenPart(int64_t extent, int64_t least) {
   return 0;
 }
 
+// Whether every tile goes through all iterations of a loop around `axis` that must run in order.
+bool isInsideSerial(const KernelFacts& kernel, UOp axis) {
+  if (!kernel.reduces.empty() || !constExtent(axis)) return false;
+  const auto loops = kernel.closersOf(axis)[0].src().subspan(1);
+  return std::any_of(loops.begin(), std::ranges::find(loops, axis),
+                     [](UOp r) { return axisType(r) == AxisType::Serial; });
+}
+
+// Iterations of such an axis whose part of what one of those writes is a run of memory; 0 where that is all of it.
+int64_t longRun(const KernelFacts& kernel, UOp axis) {
+  int64_t bytes = 1;
+  for (const Access& a : kernel.accesses)
+    if (a.isStore) bytes = std::max<int64_t>(bytes, byteSize(a.node.src(0).dtype()));
+  const auto loops = kernel.closersOf(axis)[0].src().subspan(1);
+  for (auto r = std::ranges::find(loops, axis) + 1; r != loops.end(); ++r)
+    if (axisType(*r) != AxisType::Serial) bytes *= maxExtent(*r);
+  int64_t parts = maxExtent(axis) * bytes / parameters::kSerialRun;
+  while (parts > 1 && maxExtent(axis) % parts != 0) --parts;
+  return parts > 1 ? maxExtent(axis) / parts : 0;
+}
+
 }  // namespace
 
 int64_t iterationsPerTile(const KernelFacts& kernel, const Caps& caps, UOp axis, int64_t tiles) {
@@ -43,7 +65,7 @@ int64_t iterationsPerTile(const KernelFacts& kernel, const Caps& caps, UOp axis,
     copiesWindows |= isGated(n);
     if (areShared && (isGated(n) || tiles >= 2 * caps.workers)) return 0;  // equal shares already
   }
-  if (refills == 0) return 1;
+  if (refills == 0) return isInsideSerial(kernel, axis) ? longRun(kernel, axis) : 1;
   if (!constExtent(axis) && tiles > 1) return 0;  // a part of a loop that may be short is computed whole
   int64_t wanted = (copiesWindows ? 2 : 4) * caps.workers, extent = maxExtent(axis);
   double perIteration = CostModel(kernel, caps).instructions() / static_cast<double>(extent * tiles);

@@ -29,6 +29,7 @@
 #include "pass/rule_pass.h"
 #include "schedule/graph_passes.h"
 #include "symbolic/guard_loads.h"
+#include "symbolic/late.h"
 #include "symbolic/symbolic.h"
 #include "target/target.h"
 
@@ -44,9 +45,7 @@ Result<UOp> guarded(Result<UOp> root, PassContext& cx) {
 
 Result<UOp> symbolic(UOp root, PassContext& cx) { return guarded(runRules(root, cx, kernelRules(cx.numerics)), cx); }
 Result<UOp> loopsOfDigits(UOp root, PassContext& cx) { return guarded(splitRanges(cx.graph, root), cx); }
-Result<UOp> symbolicLate(UOp root, PassContext& cx) {
-  return guarded(runRules(root, cx, cx.numerics == Numerics::Fast ? kSymbolicFast : kSymbolic), cx);
-}
+Result<UOp> symbolicLate(UOp root, PassContext& cx) { return guarded(runRules(root, cx, lateRules(cx.numerics)), cx); }
 
 Result<UOp> applyOpts(UOp root, PassContext& cx) {
   auto& job = cx.data.get<KernelJob>();

@@ -73,8 +73,8 @@ ReduceRanges reduceRanges(UOp reduce, const std::optional<DotForm>& dot) {
 
 class Expander {
  public:
-  Expander(Graph& graph, uint32_t nextRange, bool loadsMatrices)
-      : g_(graph), index_(graph), nextRange_(nextRange), loadsMatrices_(loadsMatrices),
+  Expander(Graph& graph, uint32_t nextRange, bool inGrid, bool loadsMatrices)
+      : g_(graph), index_(graph), nextRange_(nextRange), inGrid_(inGrid), loadsMatrices_(loadsMatrices),
         dots_(graph, index_,
               {[this](UOp node, const Assignment& at) { return expandNode(node, at); },
                [this](UOp base, const Assignment& at) { return storageFor(base, at); }}) {}
@@ -121,8 +121,16 @@ class Expander {
 
   // ---- memory
   UOp buildAddress(UOp node, const Assignment& point) {
-    UOp flat = node.src(1), at = index_.isMath(flat) ? index_.position(flat, point) : expandNode(flat, point);
+    UOp flat = node.src(1), at = index_.isMath(flat) ? index_.position(flat, point) : loadedPosition(flat, point);
     return g_.indexInto(storageFor(node.src(0), point), {&at, 1});
+  }
+  /// An address that depends on what is loaded: lanes are neighbours where the loads are the same in all of them.
+  /// Vectors of a grid have to be aligned, which nothing says of a loaded place.
+  UOp loadedPosition(UOp flat, const Assignment& point) {
+    const std::optional<UOp> vector = inGrid_ ? std::nullopt : index_.vectorRange(flat);
+    if (!vector || coefficientOf(flat, *vector) != 1) return expandNode(flat, point);
+    UOp zero = g_.index(0), first = expandNode(substitute(g_, flat, {&*vector, 1}, {&zero, 1}), point);
+    return g_.make(Op::Ramp, DType::Index, {first}, SlotArg{static_cast<uint32_t>(extentOf(*vector))});
   }
   UOp storageFor(UOp base, const Assignment& point) {
     if (base.op() == Op::Prefetch)
@@ -245,7 +253,7 @@ class Expander {
   CoreTile tile_;
   std::map<std::pair<uint32_t, Assignment>, UOp> coreSums_;  // by node and assignment without the elements of the tile
   uint32_t nextReg_ = 0, nextLocal_ = 0, nextRange_;
-  bool loadsMatrices_;
+  bool inGrid_, loadsMatrices_;
   DotExpander dots_;
 };
 
@@ -256,7 +264,7 @@ Result<UOp> expand(Graph& graph, UOp sink, const GpuTarget* gpu) {
   uint32_t nextRange = 0;
   for (UOp n : toposort(sink))
     if (n.op() == Op::Range) nextRange = std::max(nextRange, n.argAs<AxisArg>().id + 1);
-  return Expander(graph, nextRange, loadsMatrices).run(sink);
+  return Expander(graph, nextRange, gpu != nullptr, loadsMatrices).run(sink);
 }
 
 }  // namespace svod

@@ -7,7 +7,7 @@ namespace svod {
 
 extern const RuleGroup kNeutralRules, kConstantRules, kConstantContractRules, kBoolRules, kBitRules, kCastRules,
     kWhereRules, kSumRules, kCompareRules, kIndexRules, kBoundsRules, kFastRules, kReduceRules, kReduceContractRules,
-    kReduceFastRules, kAccessRules;
+    kReduceFastRules, kAccessRules, kOpenGateRules;
 
 inline const Facts* factsOf(const Match& m) {
   return m.context ? static_cast<const SymbolicContext*>(m.context)->facts : nullptr;

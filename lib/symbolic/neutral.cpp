@@ -20,6 +20,18 @@ UOp roundOfWhole(const Match& m) {
   return whole ? inner : UOp();
 }
 
+// A sum is -0 only where all of its terms are: 0 changes no sum that has another one.
+UOp zeroOntoSum(const Match& m) {
+  for (size_t i : {0, 1}) {
+    UOp zero = m.node.src(i), sum = m.node.src(1 - i);
+    if (!zero.isConst() || zero.constant() != Scalar::of(zero.dtype(), 0)) continue;
+    for (UOp n = sum; n.op() == Op::Add; n = n.src(n.src(0).op() == Op::Add ? 0 : 1))
+      for (UOp term : n.src())
+        if (term.isConst() && term.constant() != Scalar::ofFloat(term.dtype(), -0.0)) return sum;
+  }
+  return {};
+}
+
 constexpr Rule kNeutralRows[] = {
     rule("add-zero", x + 0, x, kIntegral),
     rule("sub-zero", x - 0, x, kAllDomains),
@@ -70,6 +82,7 @@ constexpr Rule kNeutralRows[] = {
     rule("mul-neg-neg", (-x) * (-y), x* y, kFixed | kFloats),
     rule("abs-unsigned", op(Op::Abs, x), x, kUnsigned),
     rule("recip-one", op(Op::Recip, 1), 1, kFloats),
+    native("add-zero-to-sum", op(Op::Add), kFloats, zeroOntoSum),
     native("round-of-whole", trait(Elementwise | FloatOnly), kFloats, roundOfWhole),
 };
 

@@ -20,16 +20,17 @@ namespace {
 constinit const RuleSet kKernelStrict{
     "kernel-strict",
     {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules, &kCastRules, &kWhereRules, &kSumRules,
-     &kCompareRules, &kIndexRules, &kAccessRules, &kReduceRules}};
+     &kCompareRules, &kIndexRules, &kAccessRules, &kOpenGateRules, &kReduceRules}};
 constinit const RuleSet kKernelContract{
     "kernel-contract",
     {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules, &kCastRules, &kWhereRules, &kSumRules,
-     &kCompareRules, &kIndexRules, &kAccessRules, &kReduceRules, &kReduceContractRules, &kConstantContractRules}};
+     &kCompareRules, &kIndexRules, &kAccessRules, &kOpenGateRules, &kReduceRules, &kReduceContractRules,
+     &kConstantContractRules}};
 constinit const RuleSet kKernelFast{
     "kernel-fast",
     {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules, &kCastRules, &kWhereRules, &kSumRules,
-     &kCompareRules, &kIndexRules, &kFastRules, &kAccessRules, &kReduceRules, &kReduceContractRules, &kReduceFastRules,
-     &kConstantContractRules}};
+     &kCompareRules, &kIndexRules, &kFastRules, &kAccessRules, &kOpenGateRules, &kReduceRules, &kReduceContractRules,
+     &kReduceFastRules, &kConstantContractRules}};
 
 }  // namespace
 

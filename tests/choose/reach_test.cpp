@@ -50,6 +50,8 @@ constexpr const char* kCases[] = {
     "input x: f32[4096, 1024]\noutput y = layer_norm(x)",
     "input x: f32[4096, 4096]\noutput y = transpose(x)",
     "input x: f32[1024, 256]\noutput y = cumsum(x, axis=0)",
+    "input x: f32[256, 1024]\noutput y = cumsum(x, axis=1)",
+    "input x: f32[512, 64]\ninput i: i64[96, 1]\ninput u: f32[96, 64]\noutput y = scatter_nd(x, i, u)",
     "input q: f32[8, 512, 64]\ninput k: f32[8, 512, 64]\ninput v: f32[8, 512, 64]\noutput y = attention(q, k, v)",
     ("input q: f32[8, 2048, 64]\ninput k: f32[8, 2048, 64]\ninput v: f32[8, 2048, 64]\n"
      "output y = attention(q, k, v, causal=true)"),
@@ -120,13 +122,33 @@ TEST_CASE("every opt that is chosen for the examples is proposed for the kernel 
   CHECK(graphs >= 7);
 }
 
-TEST_CASE("Results of a scan across rows stay in registers, and each element is read once for them") {
-  Model model = modelOf("input x: f32[1024, 256]\noutput y = cumsum(x, axis=0)\n");
+// Of the last kernel of a graph, with AVX-512.
+std::string lastChoice(const std::string& text) {
+  Model model = modelOf(text);
   auto schedule = makeSchedule(model, {Numerics::Contract, {}, {}, {}});
   REQUIRE(schedule);
   Kernel& last = schedule->kernels.back();
-  const std::string list = toText(optsOf(choose(*last.graph, simplify(*last.graph, last.sink), avx512())));
+  return toText(optsOf(choose(*last.graph, simplify(*last.graph, last.sink), avx512())));
+}
+
+TEST_CASE("Results of a scan across rows stay in registers, and each element is read once for them") {
+  const std::string list = lastChoice("input x: f32[1024, 256]\noutput y = cumsum(x, axis=0)\n");
   INFO(list);
   CHECK(list.find("upcast(n0.i,8)") != std::string::npos);
   CHECK(list.find("unroll(k0,8)") != std::string::npos);
+}
+
+TEST_CASE("Lanes of a scan along rows are its blocks, which are transposed in registers") {
+  const std::string list = lastChoice("input x: f32[256, 1024]\noutput y = cumsum(x, axis=1)\n");
+  INFO(list);
+  CHECK(list.find("upcast(n1.i,8)") != std::string::npos);
+  CHECK(list.find("unroll(k0,8)") != std::string::npos);
+  CHECK(list.find("vector(n0+n1.o,16)") != std::string::npos);
+}
+
+TEST_CASE("Updates that must be made in order have lanes along the axes where they do not meet") {
+  const std::string list =
+      lastChoice("input x: f32[512, 64]\ninput i: i64[96, 1]\ninput u: f32[96, 64]\noutput y = scatter_nd(x, i, u)\n");
+  INFO(list);
+  CHECK(list.find("vector(n1,16)") != std::string::npos);
 }

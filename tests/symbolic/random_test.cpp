@@ -286,6 +286,8 @@ std::vector<UOp> rareExpressions(Graph& g) {
   all.push_back(g.alu(Op::Abs, {g.cast(small, DType::I32)}));
   all.push_back(g.alu(Op::Max, {g.cast(small, DType::I32), number(DType::I32, -1)}));
   all.push_back(g.alu(Op::Min, {g.cast(small, DType::I32), number(DType::I32, 10)}));
+  const UOp zero = number(DType::F32, 0), sum = g.alu(Op::Add, {g.alu(Op::Add, {f, zero}), h});
+  all.push_back(g.alu(Op::Add, {sum, zero}));
   all.push_back(g.where(g.alu(Op::Lt, {r, g.index(4)}), g.alu(Op::Floormod, {r, g.index(4)}), g.index(0)));
   return all;
 }

@@ -194,3 +194,21 @@ TEST_CASE("ranges stay the caller's, lone ones fold") {
   CHECK(simple(one) == s.g.index(0));
   CHECK(simple(one + r) == r.u);
 }
+
+TEST_CASE("a zero is left out of a sum that is never -0, and of no other") {
+  for (DType d : {DType::F32, DType::F64, DType::F16}) {
+    Graph g;
+    const UOp zero = g.constant(Scalar::of(d, 0)), negative = g.constant(Scalar::ofFloat(d, -0.0));
+    const auto loaded = [&](uint32_t slot) {
+      UOp at = g.index(0);
+      return g.load(g.indexInto(g.make(Op::Param, d, {g.index(1)}, SlotArg{slot}), {&at, 1}));
+    };
+    const auto add = [&](UOp a, UOp b) { return g.alu(Op::Add, {a, b}); };
+    const UOp x = loaded(0), y = loaded(1), never = simplify(g, add(add(x, zero), y));
+    CHECK(simplify(g, add(never, zero)) == never);
+    CHECK(simplify(g, add(add(add(x, zero), zero), y)) == never);
+    CHECK(simplify(g, add(add(x, y), zero)) != simplify(g, add(x, y)));
+    CHECK(simplify(g, add(x, zero)) != x);
+    CHECK(simplify(g, add(add(x, negative), zero)) != simplify(g, add(x, negative)));
+  }
+}

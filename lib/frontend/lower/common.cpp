@@ -76,33 +76,25 @@ bool sameCount(OpCall& call, size_t have, size_t want, std::string_view name) {
 namespace {
 
 // Every prefix folded on its own: the work is the square of the length.
-Tensor scanDirectly(Op op, Tensor x, int axis) {
+Tensor scanDirectly(Op op, Tensor x, int axis, Prefix prefix) {
   GraphBuilder& b = *x.builder();
   Tensor terms = unsqueeze(x, axis);  // [.., 1, j, ..]; the prefix that ends at i folds the j up to i
   if (!terms) return {};
   Dims dims = terms.dims();
   dims.set(axis, x.dim(axis));
   Tensor i = positionsAlong(b, dims, axis), j = positionsAlong(b, dims, axis + 1);
-  return reduce(op, where(le(j, i), terms, b.constant(identity(op, x.dtype()))), {{axis + 1}}, false);
+  Tensor isInside = prefix == Prefix::Inclusive ? le(j, i) : lt(j, i);
+  return reduce(op, where(isInside, terms, b.constant(identity(op, x.dtype()))), {{axis + 1}}, false);
 }
 
 }  // namespace
 
-Tensor shifted(Op op, Tensor x, int axis) {
-  if (!x) return {};
-  GraphBuilder& b = *x.builder();
-  Dims before, after;
-  for (int i = 0; i < x.rank(); ++i) before.add(b.dim(i == axis ? 1 : 0)), after.add(b.dim(0));
-  Tensor padded = pad(x, before, after, b.constant(identity(op, x.dtype())));
-  return narrow(padded, axis, b.dim(0), x.dim(axis));
-}
-
-Tensor scan(Op op, Tensor x, int axis) {
+Tensor scan(Op op, Tensor x, int axis, Prefix prefix) {
   constexpr int64_t kBlock = 8;  // what a prefix costs for each element, as every one is folded on its own
   if (!x) return {};
   GraphBuilder& b = *x.builder();
   Dim size = x.dim(axis);
-  if (size.max() <= 2 * kBlock) return scanDirectly(op, x, axis);
+  if (size.max() <= 2 * kBlock) return scanDirectly(op, x, axis, prefix);
   Dim blocks = floordiv(size + (kBlock - 1), kBlock);
   Dims before, after, split = x.dims(), whole = x.dims();
   for (int i = 0; i < x.rank(); ++i) {
@@ -114,8 +106,9 @@ Tensor scan(Op op, Tensor x, int axis) {
   whole.set(axis, blocks * kBlock);
   Tensor parts = reshape(pad(x, before, after, b.constant(identity(op, x.dtype()))), split);
   Tensor totals = contiguous(reduce(op, parts, {{axis + 1}}, false));
-  Tensor carried = unsqueeze(contiguous(shifted(op, scan(op, totals, axis), axis)), axis + 1);
-  return narrow(reshape(elementwise(op, {scanDirectly(op, parts, axis + 1), carried}), whole), axis, b.dim(0), size);
+  Tensor carried = unsqueeze(contiguous(scan(op, totals, axis, Prefix::Exclusive)), axis + 1);
+  Tensor own = scanDirectly(op, parts, axis + 1, prefix);
+  return narrow(reshape(elementwise(op, {own, carried}), whole), axis, b.dim(0), size);
 }
 
 bool expectAtMost(OpCall& call, const Tensor& x, int axis, int64_t most, const std::string& forWhat) {

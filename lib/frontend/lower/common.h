@@ -41,11 +41,10 @@ Tensor positionsAlong(GraphBuilder& b, const Dims& dims, int axis);
 /// x with `axis` last; the order that undoes it is the same call with the result.
 std::vector<int> orderWithLast(int rank, int axis);
 std::vector<int> inverseOrder(const std::vector<int>& order);
-/// Inclusive scan with Add, Mul, Max or Min along an axis, in blocks, so that long axes cost less than their
-/// square.
-Tensor scan(Op op, Tensor x, int axis);
-/// x moved one step up along an axis; the first element is the identity of op.
-Tensor shifted(Op op, Tensor x, int axis);
+/// Folds of all prefixes of an axis with Add, Mul, Max or Min, with the element that a prefix ends at or without it, in
+/// blocks, so that long axes cost less than their square.
+enum class Prefix : uint8_t { Inclusive, Exclusive };
+Tensor scan(Op op, Tensor x, int axis, Prefix prefix = Prefix::Inclusive);
 
 /// The values side by side along an axis; all other dims are equal.
 Tensor joined(const std::vector<Tensor>& parts, int axis);

@@ -163,8 +163,7 @@ Tensor cumulative(OpCall& call, Op op) {
   if (folds) x = cast(x, sumDType(x.dtype()));
   bool reverse = call.flag("reverse");
   if (reverse) x = flip(x, {{axis}});
-  x = scan(op, x, axis);
-  if (call.flag("exclusive")) x = shifted(op, x, axis);
+  x = scan(op, x, axis, call.flag("exclusive") ? Prefix::Exclusive : Prefix::Inclusive);
   if (reverse) x = flip(x, {{axis}});
   return cast(x, result);
 }
