@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/dim_facts.h"
+
 namespace svod {
 
 Tensor matrixProduct(Tensor a, Tensor b, DType wide) {
@@ -148,8 +150,10 @@ Dims paddingOf(OpCall& call, int axes) {
   if (pads.rank() == 1)
     while (pads.rank() < axes) pads.add(pads[0]);
   const bool isOneSided = pads.rank() == 2 * axes;
-  const bool inRange = std::ranges::all_of(
-      pads, [&](const Dim& d) { return !call.b.mayBeNegative(d.node()) && d.max() <= kLongestWindowAxis; });
+  const UOp most = call.b.dim(kLongestWindowAxis).node();
+  const bool inRange = std::ranges::all_of(pads, [&](const Dim& d) {
+    return !call.b.mayBeNegative(d.node()) && lessEqualDims(d.node(), most) == Truth::Always;
+  });
   if (inRange && (isOneSided || pads.rank() == axes)) return isOneSided ? pads : pads + pads;
   failPerAxis(call, "padding", static_cast<size_t>(pads.rank() > axes ? 2 * axes : axes), 0);
   return {};
@@ -159,6 +163,8 @@ Dims paddingOf(OpCall& call, int axes) {
 
 std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel) {
   size_t count = static_cast<size_t>(kernel.rank());
+  for (int i = 0; i < kernel.rank(); ++i)
+    if (!expectAtMost(call, x, firstAxis + i, kLongestWindowAxis, "for windows")) return {};
   std::vector<int64_t> strides = perAxis(call, "stride", count, 1), dilations = perAxis(call, "dilation", count, 1);
   const Dims pads = paddingOf(call, kernel.rank());
   if (strides.empty() || dilations.empty() || pads.rank() == 0) return {};
@@ -176,7 +182,6 @@ std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firs
                 "kernels have 1 to 2^31 elements");
       return {};
     }
-    if (!expectAtMost(call, x, firstAxis + static_cast<int>(i), kLongestWindowAxis, "for windows")) return {};
     axes.push_back(a);
   }
   return axes;
