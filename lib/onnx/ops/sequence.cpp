@@ -54,8 +54,10 @@ Tensor stackOfParts(OnnxNode& n, const Tensor& x, int axis, int64_t size, bool k
   const Dim parts = floordiv(x.dim(axis), size);
   Dims dims = x.dims();
   dims.set(axis, parts * size);
-  n.b.expectEqual(dims[axis], x.dim(axis),
-                  "SplitToSequence: parts of " + std::to_string(size) + " of an axis of " + describe(x.dim(axis)));
+  const Dim given = x.dim(axis);
+  n.b.expectEqual(dims[axis], given,
+                  "SplitToSequence: parts of " + std::to_string(size) + " of an axis of " + describe(given) +
+                      " (the last may be smaller with" + n.sizeOptions(n.b.value(given)) + ")");
   const Tensor whole = n.b.fitted(x, dims);
   dims.set(axis, parts), dims.insert(axis + 1, n.b.dim(size));
   std::vector<int> order = axesFrom(0, dims.rank());
