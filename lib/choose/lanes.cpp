@@ -44,6 +44,28 @@ std::vector<Lanes> withReduces(const Chooser& c, const CostModel& model, std::ve
   return lanes;
 }
 
+// Adds lanes to every output loop that shares no value with those that have some: another piece of a line.
+std::vector<Lanes> withOtherPieces(const Chooser& c, const CostModel& model, std::vector<Lanes> lanes) {
+  for (const Axis& axis : c.facts().axes) {
+    const bool isFree = axis.nest == Nest::Output && axisType(axis.range) == AxisType::Loop &&
+                        std::ranges::none_of(c.facts().nodes, [&](UOp n) {
+                          return n.dependsOn(axis.range) &&
+                                 std::ranges::any_of(lanes, [&](const Lanes& l) { return n.dependsOn(l.range); });
+                        });
+    if (lanes.empty() || !isFree || isInFill(c.facts(), axis.range)) continue;
+    std::vector<Lanes> best = lanes;
+    double cost = model.instructions(lanes);
+    for (int64_t w : model.widths(axis.range)) {
+      if (maxExtent(axis.range) < w) continue;  // masks of a short piece cost more than its elements
+      std::vector<Lanes> more = lanes;
+      more.push_back({axis.range, w});
+      if (const double other = model.instructions(more); other < cost) best = more, cost = other;
+    }
+    lanes = best;
+  }
+  return lanes;
+}
+
 }  // namespace
 
 // The best vector axis for each loop nest, by the cost model.
@@ -68,6 +90,7 @@ LanePlan chooseLanes(const Chooser& c, Panels panels) {
       }
     }
   }
+  best.lanes = withOtherPieces(c, model, std::move(best.lanes));
   return best;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "choose/choose.h"
+#include "choose/pieces.h"
 #include "driver/launched.h"
 #include "driver/tuned_opts.h"
 #include "ir/verify.h"
@@ -44,6 +45,10 @@ Result<UOp> guarded(Result<UOp> root, PassContext& cx) {
 }
 
 Result<UOp> symbolic(UOp root, PassContext& cx) { return guarded(runRules(root, cx, kernelRules(cx.numerics)), cx); }
+Result<UOp> loopsOfPieces(UOp root, PassContext& cx) {
+  const auto& job = cx.data.get<KernelJob>();
+  return job.optLevel == 0 ? root : guarded(splitPieces(cx.graph, root, job.caps), cx);
+}
 Result<UOp> loopsOfDigits(UOp root, PassContext& cx) { return guarded(splitRanges(cx.graph, root), cx); }
 Result<UOp> symbolicLate(UOp root, PassContext& cx) { return guarded(runRules(root, cx, lateRules(cx.numerics)), cx); }
 
@@ -110,6 +115,10 @@ constexpr Pass kKernelPasses[] = {
     // First: what is chosen below depends on strides, and these are seen in simplified indices only.
     {"symbolic", "fold, cancel and bound index math; closed forms for counting reductions", Stage::Kernel,
      Stage::Kernel, symbolic, true},
+    // From simplified indices it is seen where they bend. Before counters are taken apart: a piece may need no
+    // division.
+    {"split-pieces", "a loop along which a stream reads in pieces becomes a loop for each of them", Stage::Kernel,
+     Stage::Kernel, loopsOfPieces, true},
     // From simplified indices it is seen what a counter is divided by, and opts see the strides along both loops.
     {"split-ranges", "a loop whose counter is taken apart by divisions becomes a loop for each part", Stage::Kernel,
      Stage::Kernel, loopsOfDigits, true},

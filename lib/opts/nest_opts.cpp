@@ -124,7 +124,8 @@ Result<Applied> applyThread(Graph& g, UOp sink, const OptOp& opt, const Caps& ca
   std::vector<MadeLoop> made;
   for (UOp n : toposort(sink)) {
     if (n.op() == Op::Range && axisType(n) == AxisType::Thread) old = n;
-    if (n.op() == Op::End && std::ranges::find(n.src(), range) == n.src().end())
+    const bool isOutside = n.op() == Op::End && std::ranges::find(n.src(), range) == n.src().end();
+    if (isOutside && !n.dependsOn(range))  // an End inside of this loop depends on it
       return fail(Diag::BadOpt, "a store of the kernel is outside of axis " + std::to_string(args.axis),
                   "a thread axis must enclose every store");
   }
