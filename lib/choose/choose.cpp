@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "choose/seeds.h"
-#include "choose/size_cases.h"
+#include "choose/sized_time.h"
 #include "choose/sized_choice.h"
 #include "cost/kernel_cost.h"
 #include "cost/parameters.h"

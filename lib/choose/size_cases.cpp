@@ -1,15 +1,12 @@
 #include "choose/size_cases.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
+#include "choose/sized_time.h"
 #include "constants/given_order.h"
-#include "cost/kernel_cost.h"
 #include "cost/parameters.h"
-#include "opts/reloop.h"
-#include "symbolic/symbolic.h"
 
 namespace svod {
 
@@ -17,15 +14,18 @@ namespace {
 
 constexpr int kHalvings = 3;  // of the way between two points
 
-/// Bytes of the weights that the kernel of a case cannot read as the other one does.
-int64_t bytesHeldTwice(Graph& graph, UOp own, UOp inCase, const Caps& caps) {
+/// Bytes of the weights that the kernel of a case and the other one cannot read in one order: that of
+/// large sizes, or that of the kernel beside which the case is.
+int64_t bytesHeldTwice(Graph& graph, UOp own, UOp inCase, bool isForLarger, const Caps& caps) {
   int64_t bytes = 0;
   for (UOp param : toposort(own)) {
     if (param.op() != Op::Param) continue;
     const uint32_t slot = param.argAs<SlotArg>().slot;
     if (std::ranges::find(caps.constants, slot) == caps.constants.end()) continue;
     const std::optional<ConstantLayout> order = readingOrder(graph, own, slot);
-    if (order == readingOrder(graph, inCase, slot) || (order && readInOrder(graph, inCase, *order))) continue;
+    const std::optional<ConstantLayout> other = readingOrder(graph, inCase, slot);
+    if (order == other || (order && readInOrder(graph, inCase, *order))) continue;
+    if (isForLarger && other && readInOrder(graph, own, *other)) continue;
     bytes += param.maxNumel() * byteSize(param.dtype());
   }
   return bytes;
@@ -92,19 +92,6 @@ class Contest {
 
 }  // namespace
 
-UOp kernelAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const int64_t> sizes, const Caps& caps) {
-  return dropUnitRanges(graph, simplifyKernel(graph, points.at(graph, sink, sizes), caps.numerics));
-}
-
-double timeAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const int64_t> sizes, const Caps& caps) {
-  const KernelFacts kernel(kernelAt(graph, sink, points, sizes, caps));
-  const double far = timeOf(kernel, caps).shared;
-  if (caps.constants.empty()) return far;
-  Caps near = caps;
-  near.areConstantsNear = true;
-  return std::sqrt(far * timeOf(kernel, near).shared);
-}
-
 std::vector<SizeCase> casesBeside(Graph& graph, const SizePoints& points, std::span<const SizedChoice> choices,
                                   const SizedChoice& best, const Caps& caps) {
   std::vector<SizeCase> cases;
@@ -116,8 +103,9 @@ std::vector<SizeCase> casesBeside(Graph& graph, const SizePoints& points, std::s
     const SizedChoice& other = bestAt(choices, i);
     const double saved = best.times[i] - other.times[i];
     if (!isWorthCase(best.choice.pattern, saved, best.times[i] / other.times[i])) continue;
-    if (!sides.insert(point.sizes < own.sizes).second) continue;
-    if (bytesHeldTwice(graph, best.sink, other.sink, caps) > parameters::kCaseWeights) continue;
+    const bool isSmaller = point.sizes < own.sizes;
+    if (!sides.insert(isSmaller).second) continue;
+    if (bytesHeldTwice(graph, best.sink, other.sink, !isSmaller, caps) > parameters::kCaseWeights) continue;
     std::vector<SizeLimits> limits = Contest(graph, points, best, other, caps).limits(point);
     if (!limits.empty()) cases.push_back({std::move(limits), std::llround(saved)});
   }

@@ -18,12 +18,6 @@ struct SizedChoice {
   double regret = 0;          // sum over the points of the weight times the logarithm of the time
 };
 
-/// A kernel with opts, as if its sizes were these.
-UOp kernelAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const int64_t> sizes, const Caps& caps);
-/// What a kernel with opts takes at these sizes, in nanoseconds, shared by all workers: between weights from memory, as
-/// in a large network, and weights that the run before left in caches.
-double timeAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const int64_t> sizes, const Caps& caps);
-
 /// Beside `best`, one on each side of it at most: where another choice is expected to be kCaseGain times as fast.
 /// Not where the kernels would hold many weights twice, each in an order of its own.
 std::vector<SizeCase> casesBeside(Graph& graph, const SizePoints& points, std::span<const SizedChoice> choices,

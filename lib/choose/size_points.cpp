@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "cost/parameters.h"
+#include "facts/patterns.h"
 #include "ir/evaluate.h"
 
 namespace svod {
@@ -51,7 +52,18 @@ SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
   const size_t chosen = points_.size();
   if (arePictures) add(each(otherSize), 1);
   if (points_.size() > chosen) points_.back().isPricedOnly = true;
-  larger_ = add(each([](const VarArg& v) { return std::clamp(parameters::kLargerRun * v.likely, v.min, v.max); }), 1);
+  const int64_t least = leastLargerRun(sink);
+  larger_ = add(each([&](const VarArg& v) {
+                  return std::clamp(std::max(parameters::kLargerRun * v.likely, least), v.min, v.max);
+                }),
+                1);
+}
+
+/// Of a product whose rows are one variable, where tiles of rows are whole.
+int64_t SizePoints::leastLargerRun(UOp sink) const {
+  const Pattern pattern = patternOf(sink);
+  const bool isProduct = pattern == Pattern::Gemm || pattern == Pattern::Gemv;
+  return isProduct && variables_.size() == 1 ? parameters::kRowsOfLargerProduct : 0;
 }
 
 bool SizePoints::doesRun(std::span<const int64_t> sizes) const {

@@ -47,6 +47,7 @@ class SizePoints {
  private:
   /// The number of the point with these sizes; 0, and nothing is added, where the kernel stores nothing for them.
   size_t add(std::vector<int64_t> sizes, double weight);
+  int64_t leastLargerRun(UOp sink) const;
 
   std::vector<UOp> variables_, extents_;
   std::vector<SizePoint> points_;

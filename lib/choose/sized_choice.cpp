@@ -6,6 +6,7 @@
 #include "choose/chooser.h"
 #include "choose/size_cases.h"
 #include "choose/size_points.h"
+#include "choose/sized_time.h"
 #include "choose/thread_tiles.h"
 #include "cost/parameters.h"
 #include "opts/replay.h"

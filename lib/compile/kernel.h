@@ -26,7 +26,8 @@ struct CompiledKernel : KernelCode {
   std::vector<int> inPlace;             // slots of arguments that its result may lie on
   std::vector<uint32_t> constants;      // slots of weights in every launch
   std::optional<size_t> standsFor;      // the kernel of Compilation::kernels whose place it takes at some sizes
-  std::vector<ConstantLayout> orders;   // of weights as that one reads them
+  bool givesOrder = false;              // that one reads weights as it does; otherwise it reads as that one
+  std::vector<ConstantLayout> orders;   // of weights as the other one of the two reads them
   std::vector<ConstantLayout> layouts;  // of those that it reads in another order than the graph has
   std::vector<UOp> launched;            // what its launches count, before legalization
   UOp unopted, optimized;               // Kernel stage, before and after opts

@@ -1,63 +1,64 @@
 #include "constants/given_order.h"
 
 #include <algorithm>
+#include <ranges>
 
+#include "constants/digits.h"
 #include "constants/reading.h"
 #include "ir/ranges.h"
-#include "support/integers.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
 
 namespace {
 
-struct Digit {
-  int64_t stride, extent, place;  // in the operand, how many values, and in the order
-};
-
-/// By stride in the operand, the least first; nothing where elements are not told apart by them.
+/// The digits of an address, by stride, the least first. Nothing where elements are not told apart by digits, which is
+/// so where more than the beginning of blocks of one kind is in a table.
 std::optional<std::vector<Digit>> digitsOf(const ConstantLayout& order) {
-  if (order.table.size() != 1 || order.table[0] != 0) return std::nullopt;
+  if (order.table[0] != 0) return std::nullopt;
   std::vector<Digit> digits;
   int64_t place = 1;
   for (size_t i = order.dims.size(); i-- > 0; place *= order.dims[i].extent) {
-    const ConstantLayout::Dim& dim = order.dims[i];
-    if (dim.step != 0) return std::nullopt;
-    if (dim.extent > 1) digits.push_back({dim.stride, dim.extent, place});
+    const auto& [extent, affine, step] = order.dims[i];
+    if (extent == 1) continue;
+    const int64_t stride = step == 0 ? affine : order.table[static_cast<size_t>(step)];
+    digits.push_back({stride, extent, place, step == 0 ? INT64_MAX : order.table.back()});
+    if (step == 0) continue;
+    if (order.table.size() != static_cast<size_t>(extent)) return std::nullopt;
+    for (int64_t entry = 0; entry < extent; ++entry)
+      if (order.table[static_cast<size_t>(entry)] != std::min(entry * stride, order.table.back())) return std::nullopt;
   }
   std::ranges::sort(digits, {}, &Digit::stride);
   if (digits.empty() || digits[0].stride != 1) return std::nullopt;
-  for (size_t i = 0; i + 1 < digits.size(); ++i) {
-    const int64_t next = digits[i + 1].stride;
-    if (next <= digits[i].stride || ceilDiv(next, digits[i].stride) > digits[i].extent) return std::nullopt;
-  }
   return digits;
+}
+
+/// Whether every address up to `most` is the sum of the digits that it is divided into.
+bool reach(std::span<const Digit> digits, int64_t most) {
+  for (const auto& [stride, extent, place, last] : digits | std::views::reverse) {
+    if (most / stride >= extent) return false;
+    most = std::max(std::min(most, stride - 1), most - std::min(most / stride * stride, last));
+  }
+  return most == 0;
 }
 
 /// Counters of loops that are not written out, and sum nothing up.
 bool isOuter(UOp range) { return axisType(range) == AxisType::Loop || axisType(range) == AxisType::Thread; }
 
+/// Counters of what is written out: their quotients are numbers.
+bool isCopied(UOp range) { return axisType(range) == AxisType::Upcast || axisType(range) == AxisType::Unroll; }
+
 /// Whether `address` divides nothing but counters whose leaf `isOuter`; `ranges` stand for `leaves` in it.
 bool dividesOuterLoopsOnly(UOp address, std::span<const UOp> ranges, std::span<const UOp> leaves) {
   return std::ranges::all_of(toposort(address), [&](UOp n) {
     if (n.op() != Op::Floordiv && n.op() != Op::Floormod) return true;
-    return std::ranges::all_of(n.ranges(), [&](UOp r) {
-      const auto at = static_cast<size_t>(std::ranges::find(ranges, r) - ranges.begin());
-      return isOuter(leaves[at].ranges()[0]);
-    });
+    const auto leafOf = [&](UOp r) {
+      return leaves[static_cast<size_t>(std::ranges::find(ranges, r) - ranges.begin())];
+    };
+    const std::span<const UOp> inside = n.ranges();
+    return std::ranges::all_of(inside, [&](UOp r) { return isOuter(leafOf(r).ranges()[0]); }) ||
+           std::ranges::all_of(inside, [&](UOp r) { return isCopied(leafOf(r).ranges()[0]); });
   });
-}
-
-/// Each counter of the order as what it is of the address.
-UOp placeOf(Graph& g, std::span<const Digit> digits, UOp address) {
-  UOp place = g.index(0);
-  for (size_t i = 0; i < digits.size(); ++i) {
-    UOp value = address;
-    if (i + 1 < digits.size()) value = g.make(Op::Floormod, DType::Index, {value, g.index(digits[i + 1].stride)});
-    value = g.make(Op::Floordiv, DType::Index, {value, g.index(digits[i].stride)});
-    place = g.make(Op::Add, DType::Index, {place, g.make(Op::Mul, DType::Index, {value, g.index(digits[i].place)})});
-  }
-  return simplify(g, place);
 }
 
 }  // namespace
@@ -68,9 +69,8 @@ std::optional<UOp> readInOrder(Graph& g, UOp sink, const ConstantLayout& order) 
   if (!reading || !digits) return std::nullopt;
   std::vector<UOp> ranges, leaves;
   const UOp address = simplify(g, withOwnRanges(g, reading->address(), reading->leaves, ranges, nextRangeId(sink)));
-  const Interval bounds = address.bounds();
-  if (bounds.min < 0 || bounds.max / digits->back().stride >= digits->back().extent) return std::nullopt;
-  UOp place = placeOf(g, *digits, address);
+  if (address.bounds().min < 0 || !reach(*digits, address.bounds().max)) return std::nullopt;
+  UOp place = simplify(g, placeOf(g, *digits, linearOf(address)));
   if (!dividesOuterLoopsOnly(place, ranges, reading->leaves)) return std::nullopt;
   for (UOp leaf : reading->leaves) leaves.push_back(withinCount(g, leaf));
   place = substitute(g, place, ranges, leaves);

@@ -12,6 +12,7 @@
 #include "driver/kernel_passes.h"
 #include "driver/plan_builder.h"
 #include "driver/schedule_kernels.h"
+#include "driver/shared_orders.h"
 #include "driver/specialize.h"
 #include "driver/tuned_plan.h"
 #include "driver/variants.h"
@@ -77,6 +78,17 @@ Status compileFrom(size_t first, Compilation& c, const CompileOptions& options,
     stopped |= task.kernel->log.stopped;
   }
   return compiled;
+}
+
+/// Of the plan, and of each variant.
+std::vector<SharedKernels> allKernels(Compilation& c, std::span<const CompileOptions> byTarget,
+                                      std::span<const size_t> targetOf, std::span<const CompileOptions> variants) {
+  std::vector<SharedKernels> all;
+  all.push_back({c.kernels, {}});
+  for (const size_t target : targetOf) all[0].options.push_back(&byTarget[target]);
+  for (size_t v = 0; v < variants.size(); ++v)
+    all.push_back({c.variants[v].kernels, std::vector<const CompileOptions*>(targetOf.size(), &variants[v])});
+  return all;
 }
 
 /// What a pass over the graph was given when it failed.
@@ -156,7 +168,9 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   SVOD_CHECK(compileFrom(0, *result, options, byTarget, targetOf, variants, stopped));
   if (const size_t count = result->kernels.size(); !stopped) {
     specializeAsChosen(*result, targetOf);
+    chooseOrders(*result, count);
     SVOD_CHECK(compileFrom(count, *result, options, byTarget, targetOf, variants, stopped));
+    if (!stopped) SVOD_CHECK(shareOrders(allKernels(*result, byTarget, targetOf, variants), options));
   }
   watch.lap("kernels");
   if (stopped) return result;

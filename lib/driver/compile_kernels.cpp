@@ -155,7 +155,7 @@ Status compileKernels(std::span<const KernelTask> tasks, const CompileOptions& o
 CompiledKernel copyOf(const CompiledKernel& kernel, std::string name) {
   CompiledKernel copy;
   copy.name = std::move(name), copy.inPlace = kernel.inPlace, copy.constants = kernel.constants;
-  copy.standsFor = kernel.standsFor, copy.orders = kernel.orders;
+  copy.standsFor = kernel.standsFor, copy.givesOrder = kernel.givesOrder, copy.orders = kernel.orders;
   copy.graph = std::make_unique<Graph>();
   copy.ast = copy.graph->clone(kernel.unopted ? kernel.unopted : kernel.ast);
   if (kernel.unopted) copy.unopted = copy.ast;

@@ -131,7 +131,7 @@ void copyForVariants(Compilation& c, std::span<const CompileOptions> variants, s
     for (size_t k = variant.kernels.size(); k < c.kernels.size(); ++k) {
       CompiledKernel& copy = variant.kernels.emplace_back();
       if (byTarget[targetOf[k]].target == variants[v].target) copy = copyOf(c.kernels[k], c.kernels[k].name);
-      if (copy.standsFor) copy.orders = variant.kernels[*copy.standsFor].layouts;
+      if (copy.standsFor && !copy.givesOrder) copy.orders = variant.kernels[*copy.standsFor].layouts;
     }
   }
 }

@@ -4,6 +4,7 @@
 #include "choose/choose.h"
 #include "choose/size_cases.h"
 #include "choose/size_points.h"
+#include "choose/sized_time.h"
 #include "common/model_text.h"
 #include "ir/text.h"
 #include "ir/verify.h"

@@ -146,13 +146,13 @@ TEST_CASE("a stage that is copied step by step is one piece, whether its result 
       "local(n0.i,16) local(n1.i,16) upcast(n0.i,0) upcast(n1.i,0) unroll(k0.i,4) ";
   for (const char* stash : {"", "stash(0) "}) {
     Graph g;
-    Reordered r = checked(g, buildMatmul(g, {64, 128, 64}), tiles + stash + "global(n0.o,n1.o)", capsOfGpu());
+    Reordered r = checked(g, buildMatmul(g, {64, 128, 32}), tiles + stash + "global(n0.o,n1.o)", capsOfGpu());
     auto matrix = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
     REQUIRE(matrix != r.layouts.end());
     // Tiles of columns, steps of k, and in each the rows and columns of the stage, four of which a thread copies at
     // once.
     CHECK(matrix->dims ==
-          std::vector<ConstantLayout::Dim>{{2, 64, 0}, {4, 2048, 0}, {16, 128, 0}, {16, 4, 0}, {4, 1, 0}});
+          std::vector<ConstantLayout::Dim>{{2, 64, 0}, {2, 2048, 0}, {16, 128, 0}, {16, 4, 0}, {4, 1, 0}});
   }
 }
 
@@ -181,6 +181,36 @@ TEST_CASE("a kernel reads weights in the order of another one") {
   CHECK(orderWith("", {3, 96, 6}) == matrix->dims);
   CHECK(orderWith("tile(1,32) order(1,0) vector(2,8) upcast(2,4)", {8, 96, 6}) ==
         std::vector<ConstantLayout::Dim>{{3, 32, 0}, {6, 96, 0}, {4, 8, 0}, {8, 1, 0}});  // lanes in two panels
+}
+
+TEST_CASE("a row reads several panels of another kernel side by side") {
+  Graph g;
+  const auto orderOf = [](const std::vector<ConstantLayout>& layouts) {
+    return *std::ranges::find(layouts, 2U, &ConstantLayout::slot);
+  };
+  const char* panels = "tile(1,16) order(1,0) upcast(1,4) vector(2,8) upcast(2,2)";
+  const ConstantLayout order = orderOf(checked(g, buildMatmul(g, {8, 96, 6}), panels).layouts);
+  CHECK(order.dims == std::vector<ConstantLayout::Dim>{{6, 16, 0}, {6, 96, 0}, {2, 8, 0}, {8, 1, 0}});
+  CHECK(orderOf(checked(g, buildMatmul(g, {1, 96, 6}), "vector(1,8) upcast(1,6)", {}, {order}).layouts) == order);
+}
+
+TEST_CASE("an order whose last block begins earlier is read by blocks that do not leave its blocks") {
+  Graph g;
+  int shared = 0;
+  for (int64_t columns : {97, 100, 104, 130, 200})
+    for (const char* inOrder : {"vector(1,8) upcast(1,6)", "tile(1,48) order(1,0) vector(2,8) upcast(2,6)"}) {
+      const std::vector<ConstantLayout> layouts = checked(g, buildMatmul(g, {1, columns, 6}), inOrder).layouts;
+      const auto order = std::ranges::find(layouts, 2U, &ConstantLayout::slot);
+      REQUIRE(order != layouts.end());
+      for (const char* opts :
+           {"", "tile(1,8) vector(2,8)", "tile(1,16) order(1,0) upcast(1,4) vector(2,8) upcast(2,2) unroll(3,2)",
+            "tile(1,24) order(1,0) vector(2,8) upcast(2,3)", "tile(1,32) order(1,0) vector(2,8) upcast(2,4)"}) {
+        const Reordered r = checked(g, buildMatmul(g, {5, columns, 6}), opts, {}, {*order});
+        const auto found = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
+        shared += found != r.layouts.end() && *found == *order ? 1 : 0;
+      }
+    }
+  CHECK(shared == 11);  // of 50, those whose lanes stay within a block
 }
 
 TEST_CASE("an order that repeats elements is left alone") {
