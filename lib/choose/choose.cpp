@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "choose/seeds.h"
-#include "choose/sized_time.h"
 #include "choose/sized_choice.h"
+#include "choose/sized_time.h"
 #include "cost/kernel_cost.h"
 #include "cost/parameters.h"
 

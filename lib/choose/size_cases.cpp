@@ -1,6 +1,7 @@
 #include "choose/size_cases.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 

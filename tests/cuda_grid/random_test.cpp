@@ -19,12 +19,12 @@ std::string check(uint64_t seed, Numerics numerics, ComparedElements& compared) 
 
 TEST_CASE("random graphs on the emulated grid equal the interpreter bit for bit") {
   ComparedElements compared;
-  forSeeds(250, {303, 869, 1167}, [&](uint64_t seed) { return check(seed, Numerics::Strict, compared); });
+  forSeeds(150, {303, 869, 1167}, [&](uint64_t seed) { return check(seed, Numerics::Strict, compared); });
 }
 
 TEST_CASE("random graphs with reassociated sums stay within the computed bounds on the emulated grid") {
   ComparedElements compared;
-  forSeeds(250, {}, [&](uint64_t seed) { return check(seed, Numerics::Contract, compared); });
+  forSeeds(150, {}, [&](uint64_t seed) { return check(seed, Numerics::Contract, compared); });
   INFO(compared.unbounded << " of " << compared.all << " elements may be anything");
   CHECK((compared.all < 20000 || compared.unbounded < compared.all / 8));
 }
