@@ -1,6 +1,7 @@
 #include "constants/digits.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -33,6 +34,21 @@ int64_t roomAbove(const Term& t, int64_t unit) {
   return std::min(roomOf(t.coef * divisorOf(t.base.src(0))), unit - 1 - last % unit);
 }
 
+/// The least part of a sum, its terms those of the largest divisors, between whose values the others have room: those
+/// up to a multiple of a divisor that they and `unit` have in common. All of it where there is none.
+Linear multiplesIn(const Linear& sum, int64_t unit) {
+  std::vector<Term> terms = sum.terms;
+  std::ranges::stable_sort(terms, std::greater<>(), [](const Term& t) { return divisorOf(t); });
+  Linear block, others = sum;
+  int64_t divisor = unit;
+  for (const Term& t : terms) {
+    block.add(t.base, t.coef), others.add(t.base, -t.coef);
+    divisor = std::gcd(divisor, divisorOf(t));
+    if (const Interval bounds = boundsOf(others); bounds.min >= 0 && bounds.max < divisor) return block;
+  }
+  return sum;
+}
+
 /// An address as multiples of a unit, the rest of what decides how many there are, and more that does not.
 struct Division {
   Linear multiples;  // counts units
@@ -63,7 +79,9 @@ Division divide(Graph& g, const Linear& address, int64_t unit) {
     d.block = product(*block);
     d.more.terms.erase(block);
   } else {
-    d.block = build(g, std::exchange(d.more, {}));
+    const Linear whole = multiplesIn(d.more, unit);
+    d.block = build(g, whole);
+    d.more.add(whole, -1);
   }
   return d;
 }

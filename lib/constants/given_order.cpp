@@ -42,22 +42,20 @@ bool reach(std::span<const Digit> digits, int64_t most) {
   return most == 0;
 }
 
-/// Counters of loops that are not written out, and sum nothing up.
-bool isOuter(UOp range) { return axisType(range) == AxisType::Loop || axisType(range) == AxisType::Thread; }
+/// Counters of loops that sum nothing up, and of what is written out: quotients of them are taken outside of sums.
+bool isDivided(UOp range) {
+  const AxisType type = axisType(range);
+  return type == AxisType::Loop || type == AxisType::Thread || type == AxisType::Upcast || type == AxisType::Unroll;
+}
 
-/// Counters of what is written out: their quotients are numbers.
-bool isCopied(UOp range) { return axisType(range) == AxisType::Upcast || axisType(range) == AxisType::Unroll; }
-
-/// Whether `address` divides nothing but counters whose leaf `isOuter`; `ranges` stand for `leaves` in it.
-bool dividesOuterLoopsOnly(UOp address, std::span<const UOp> ranges, std::span<const UOp> leaves) {
+/// Whether `address` divides nothing but counters whose leaf `isDivided`; `ranges` stand for `leaves` in it.
+bool dividesOutsideSums(UOp address, std::span<const UOp> ranges, std::span<const UOp> leaves) {
   return std::ranges::all_of(toposort(address), [&](UOp n) {
     if (n.op() != Op::Floordiv && n.op() != Op::Floormod) return true;
-    const auto leafOf = [&](UOp r) {
-      return leaves[static_cast<size_t>(std::ranges::find(ranges, r) - ranges.begin())];
-    };
-    const std::span<const UOp> inside = n.ranges();
-    return std::ranges::all_of(inside, [&](UOp r) { return isOuter(leafOf(r).ranges()[0]); }) ||
-           std::ranges::all_of(inside, [&](UOp r) { return isCopied(leafOf(r).ranges()[0]); });
+    return std::ranges::all_of(n.ranges(), [&](UOp r) {
+      const auto at = static_cast<size_t>(std::ranges::find(ranges, r) - ranges.begin());
+      return isDivided(leaves[at].ranges()[0]);
+    });
   });
 }
 
@@ -71,7 +69,7 @@ std::optional<UOp> readInOrder(Graph& g, UOp sink, const ConstantLayout& order) 
   const UOp address = simplify(g, withOwnRanges(g, reading->address(), reading->leaves, ranges, nextRangeId(sink)));
   if (address.bounds().min < 0 || !reach(*digits, address.bounds().max)) return std::nullopt;
   UOp place = simplify(g, placeOf(g, *digits, linearOf(address)));
-  if (!dividesOuterLoopsOnly(place, ranges, reading->leaves)) return std::nullopt;
+  if (!dividesOutsideSums(place, ranges, reading->leaves)) return std::nullopt;
   for (UOp leaf : reading->leaves) leaves.push_back(withinCount(g, leaf));
   place = substitute(g, place, ranges, leaves);
   const UOp read = readAt(g, reading->load, order.elements(), place);

@@ -8,7 +8,7 @@ namespace svod {
 
 /// Kernel stage: the kernel reading parameter `order.slot` in this order, whose counters are digits of the address.
 /// Nothing where it is not read as `readingOrder` needs it, for an order that is not made of such digits or has
-/// elements twice, and where addresses of lanes, copies or terms of a sum would be divided.
+/// elements twice, and where addresses of lanes or loops of a sum would be divided.
 std::optional<UOp> readInOrder(Graph& graph, UOp sink, const ConstantLayout& order);
 
 }  // namespace svod
