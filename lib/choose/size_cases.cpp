@@ -15,18 +15,15 @@ namespace {
 
 constexpr int kHalvings = 3;  // of the way between two points
 
-/// Bytes of the weights that the kernel of a case and the other one cannot read in one order: that of
-/// large sizes, or that of the kernel beside which the case is.
-int64_t bytesHeldTwice(Graph& graph, UOp own, UOp inCase, bool isForLarger, const Caps& caps) {
+/// Bytes of the weights that a kernel for small sizes cannot read in the order of the one for large sizes.
+int64_t bytesHeldTwice(Graph& graph, UOp small, UOp large, const Caps& caps) {
   int64_t bytes = 0;
-  for (UOp param : toposort(own)) {
+  for (UOp param : toposort(large)) {
     if (param.op() != Op::Param) continue;
     const uint32_t slot = param.argAs<SlotArg>().slot;
     if (std::ranges::find(caps.constants, slot) == caps.constants.end()) continue;
-    const std::optional<ConstantLayout> order = readingOrder(graph, own, slot);
-    const std::optional<ConstantLayout> other = readingOrder(graph, inCase, slot);
-    if (order == other || (order && readInOrder(graph, inCase, *order))) continue;
-    if (isForLarger && other && readInOrder(graph, own, *other)) continue;
+    const std::optional<ConstantLayout> order = readingOrder(graph, large, slot);
+    if (order == readingOrder(graph, small, slot) || (order && readInOrder(graph, small, *order))) continue;
     bytes += param.maxNumel() * byteSize(param.dtype());
   }
   return bytes;
@@ -106,7 +103,8 @@ std::vector<SizeCase> casesBeside(Graph& graph, const SizePoints& points, std::s
     if (!isWorthCase(best.choice.pattern, saved, best.times[i] / other.times[i])) continue;
     const bool isSmaller = point.sizes < own.sizes;
     if (!sides.insert(isSmaller).second) continue;
-    if (bytesHeldTwice(graph, best.sink, other.sink, !isSmaller, caps) > parameters::kCaseWeights) continue;
+    const UOp small = isSmaller ? other.sink : best.sink, large = isSmaller ? best.sink : other.sink;
+    if (bytesHeldTwice(graph, small, large, caps) > parameters::kCaseWeights) continue;
     std::vector<SizeLimits> limits = Contest(graph, points, best, other, caps).limits(point);
     if (!limits.empty()) cases.push_back({std::move(limits), std::llround(saved)});
   }

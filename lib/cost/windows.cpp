@@ -6,14 +6,11 @@
 #include "cost/parameters.h"
 #include "facts/accesses.h"
 #include "facts/steps.h"
+#include "ir/ranges.h"
 
 namespace svod {
 
 namespace {
-
-bool dependsOnAny(UOp node, std::span<const UOp> ranges) {
-  return std::ranges::any_of(ranges, [&](UOp r) { return node.dependsOn(r); });
-}
 
 bool isPlainLoop(UOp range) { return axisType(range) == AxisType::Loop; }
 

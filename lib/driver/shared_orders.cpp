@@ -16,22 +16,13 @@ struct Again {
 };
 
 Result<Again> again(CompiledKernel& kernel, const CompileOptions& options, std::span<const ConstantLayout> orders) {
-  Again made{&kernel, {}, options};
+  Again made{&kernel, copyOf(kernel, kernel.name), options};
   CompiledKernel& copy = made.copy;
-  copy.name = kernel.name, copy.inPlace = kernel.inPlace, copy.constants = kernel.constants;
-  copy.standsFor = kernel.standsFor, copy.givesOrder = kernel.givesOrder;
-  copy.graph = std::make_unique<Graph>();
-  copy.ast = copy.graph->clone(kernel.ast);
+  copy.ast = copy.graph->clone(kernel.ast), copy.unopted = {};
   copy.orders.assign(orders.begin(), orders.end());
   SVOD_TRY(std::vector<OptOp> opts, parseOpts(kernel.desc.opts));
   made.options.opts = {{kernel.name, std::move(opts)}};
   return made;
-}
-
-Status compileAgain(std::span<Again> all, const CompileOptions& options) {
-  std::vector<KernelTask> tasks;
-  for (Again& one : all) tasks.push_back({&one.copy, &one.options});
-  return compileKernels(tasks, options);
 }
 
 /// What was known of the kernel besides its code stays.
@@ -65,29 +56,20 @@ void chooseOrders(Compilation& c, size_t first) {
 }
 
 Status shareOrders(std::span<const SharedKernels> all, const CompileOptions& options) {
-  std::vector<Again> own, others;
+  std::vector<Again> made;
   for (const SharedKernels& shared : all)
-    for (CompiledKernel& other : shared.kernels) {
+    for (const CompiledKernel& other : shared.kernels) {
       if (!other.givesOrder || other.name.empty()) continue;
       CompiledKernel& kernel = shared.kernels[*other.standsFor];
       if (kernel.layouts == other.layouts) continue;
-      SVOD_TRY(Again made, again(kernel, *shared.options[*other.standsFor], other.layouts));
-      own.push_back(std::move(made));
+      SVOD_TRY(Again one, again(kernel, *shared.options[*other.standsFor], other.layouts));
+      made.push_back(std::move(one));
     }
-  SVOD_CHECK(compileAgain(own, options));
-  for (Again& one : own)
+  std::vector<KernelTask> tasks;
+  for (Again& one : made) tasks.push_back({&one.copy, &one.options});
+  SVOD_CHECK(compileKernels(tasks, options));
+  for (Again& one : made)
     if (one.copy.layouts == one.copy.orders) take(one);
-  for (const SharedKernels& shared : all)
-    for (size_t k = 0; k < shared.kernels.size(); ++k) {
-      CompiledKernel& other = shared.kernels[k];
-      if (!other.givesOrder || other.name.empty()) continue;
-      const CompiledKernel& kernel = shared.kernels[*other.standsFor];
-      if (kernel.layouts == other.layouts) continue;
-      SVOD_TRY(Again made, again(other, *shared.options[k], kernel.layouts));
-      others.push_back(std::move(made));
-    }
-  SVOD_CHECK(compileAgain(others, options));
-  for (Again& one : others) take(one);
   return {};
 }
 

@@ -19,8 +19,8 @@ struct SharedKernels {
 void chooseOrders(Compilation& compilation, size_t first);
 
 /// Compiles the kernels of all sizes again, in whose place marked ones stand: they read weights in the order of these,
-/// whose tiles of rows read one panel after the other. Where they cannot, the marked ones are compiled again and read
-/// in the order of the former. To be called when all are compiled.
+/// whose tiles of rows read one panel after the other. Those that cannot stay as they are. To be called when all are
+/// compiled.
 Status shareOrders(std::span<const SharedKernels> all, const CompileOptions& options);
 
 }  // namespace svod

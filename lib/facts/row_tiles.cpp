@@ -14,11 +14,6 @@ bool isFree(UOp expr) {
   return std::ranges::any_of(toposort(expr), [](UOp n) { return n.op() == Op::Var; });
 }
 
-bool contains(std::span<const UOp> list, UOp node) { return std::ranges::find(list, node) != list.end(); }
-bool dependsOnAny(UOp node, std::span<const UOp> ranges) {
-  return std::ranges::any_of(node.ranges(), [&](UOp r) { return contains(ranges, r); });
-}
-
 /// Whether the comparison says that a counter lies below something free: it holds for the first values, if for any.
 bool limits(UOp clause, UOp copies) {
   if ((clause.op() != Op::Lt && clause.op() != Op::Le) || clause.src(0).dtype() != DType::Index) return false;
@@ -61,7 +56,7 @@ std::vector<UOp> rangesInside(UOp body, std::vector<UOp> inner) {
     for (UOp n : nodes) {
       if ((n.op() != Op::Reduce && n.op() != Op::Fill) || !dependsOnAny(n, inner)) continue;
       for (UOp r : n.src().subspan(1))
-        if (staysLoop(r) && !contains(inner, r)) inner.push_back(r);
+        if (staysLoop(r) && std::ranges::find(inner, r) == inner.end()) inner.push_back(r);
     }
   }
   return inner;

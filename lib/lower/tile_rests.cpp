@@ -19,9 +19,6 @@ constexpr int64_t kShortRow = 32;
 constexpr int64_t kFewRows = 6, kFewTiles = 8;
 
 bool contains(std::span<const UOp> list, UOp node) { return std::ranges::find(list, node) != list.end(); }
-bool dependsOnAny(UOp node, std::span<const UOp> ranges) {
-  return std::ranges::any_of(node.ranges(), [&](UOp r) { return contains(ranges, r); });
-}
 
 /// One of the nests: for `copies` it has `rows`, a range or the only row, for each loop of `inside` a range of its own.
 /// It runs where `known` holds, which is what the loop `choice` is about. The whole one alone keeps sums unrolled.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/ranges.h"
 #include "ir/shape.h"
 #include "opts/legality.h"
 #include "opts/reloop.h"
@@ -9,10 +10,6 @@
 namespace svod {
 
 namespace {
-
-bool dependsOnAny(UOp n, std::span<const UOp> ranges) {
-  return std::ranges::any_of(ranges, [&](UOp r) { return n.dependsOn(r); });
-}
 
 /// One factor of a product: a small number, and what is added to a byte, the same in all iterations.
 struct Factor {

@@ -154,6 +154,23 @@ TEST_CASE("A case that would hold for every size is none") {
   CHECK(casesBeside(*kernel.graph, points, choices, choices[0], caps).empty());
 }
 
+TEST_CASE("Whole tiles of rows and what is left behind them are priced apart") {
+  Model model = modelOf("var m in [1, 4096] ~ 1\ninput x: f32[m, 64]\ninput w: f32[64, 96]\noutput y = matmul(x, w)\n");
+  Result<Schedule> schedule = makeSchedule(model, {});
+  REQUIRE(schedule);
+  const Kernel& kernel = schedule->kernels[0];
+  const SizePoints points(kernel.sink);
+  const Caps caps = avx512();
+  const Result<std::vector<OptOp>> opts = parseOpts("upcast(0,6) vector(1,16) upcast(1,2)");
+  REQUIRE(opts);
+  const Result<UOp> tiled = applyOpts(*kernel.graph, kernel.sink, *opts, caps);
+  REQUIRE(tiled);
+  const auto at = [&](int64_t rows) { return timeAt(*kernel.graph, *tiled, points, {{rows}}, caps); };
+  CHECK(at(8) == Approx(at(6) + at(2)).epsilon(0.001));
+  CHECK(at(1) < at(6));
+  CHECK(at(7) < at(12));
+}
+
 TEST_CASE("A large run has tiles for threads, also where the likely sizes are the greatest") {
   Caps caps = avx512();
   caps.workers = 8;
