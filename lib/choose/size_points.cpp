@@ -59,11 +59,11 @@ SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
                 1);
 }
 
-/// Of a product whose rows are one variable, where tiles of rows are whole.
+/// Of a product whose rows are one variable and nothing else, where tiles of rows are whole.
 int64_t SizePoints::leastLargerRun(UOp sink) const {
   const Pattern pattern = patternOf(sink);
   const bool isProduct = pattern == Pattern::Gemm || pattern == Pattern::Gemv;
-  return isProduct && variables_.size() == 1 ? parameters::kRowsOfLargerProduct : 0;
+  return isProduct && variables_.size() == 1 && extents_.size() == 2 ? parameters::kRowsOfLargerProduct : 0;
 }
 
 bool SizePoints::doesRun(std::span<const int64_t> sizes) const {

@@ -59,6 +59,19 @@ bool dividesOutsideSums(UOp address, std::span<const UOp> ranges, std::span<cons
   });
 }
 
+/// Whether lanes, and terms of one instruction, are neighbours at `place` as they are in an order of their own.
+bool keepsNeighbours(UOp place, std::span<const UOp> ranges, std::span<const UOp> leaves) {
+  const Linear form = linearOf(place);
+  int64_t stride = 1;
+  for (size_t i = leaves.size(); i-- > 0;) {
+    const AxisType type = axisType(leaves[i].ranges()[0]);
+    if (type != AxisType::Vector && type != AxisType::Dot) break;
+    if (form.coefOf(ranges[i]) != stride) return false;
+    stride *= countOf(leaves[i]);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<UOp> readInOrder(Graph& g, UOp sink, const ConstantLayout& order) {
@@ -69,7 +82,8 @@ std::optional<UOp> readInOrder(Graph& g, UOp sink, const ConstantLayout& order) 
   const UOp address = simplify(g, withOwnRanges(g, reading->address(), reading->leaves, ranges, nextRangeId(sink)));
   if (address.bounds().min < 0 || !reach(*digits, address.bounds().max)) return std::nullopt;
   UOp place = simplify(g, placeOf(g, *digits, linearOf(address)));
-  if (!dividesOutsideSums(place, ranges, reading->leaves)) return std::nullopt;
+  if (!dividesOutsideSums(place, ranges, reading->leaves) || !keepsNeighbours(place, ranges, reading->leaves))
+    return std::nullopt;
   for (UOp leaf : reading->leaves) leaves.push_back(withinCount(g, leaf));
   place = substitute(g, place, ranges, leaves);
   const UOp read = readAt(g, reading->load, order.elements(), place);

@@ -195,6 +195,19 @@ TEST_CASE("a row reads several panels of another kernel side by side") {
   CHECK(orderOf(checked(g, buildMatmul(g, {1, 96, 6}), "vector(1,8) upcast(1,6)", {}, {order}).layouts) == order);
 }
 
+TEST_CASE("lanes stay neighbours: those of terms have an order of their own") {
+  Graph g;
+  const auto orderOf = [](const std::vector<ConstantLayout>& layouts) {
+    return *std::ranges::find(layouts, 2U, &ConstantLayout::slot);
+  };
+  const char* panels = "tile(1,16) order(1,0) upcast(1,4) vector(2,8) upcast(2,2)";
+  const ConstantLayout order = orderOf(checked(g, buildMatmul(g, {8, 96, 16}), panels).layouts);
+  const char* terms = "upcast(1,6) vector(2,8)";
+  const ConstantLayout own = orderOf(checked(g, buildMatmul(g, {1, 96, 16}), terms).layouts);
+  CHECK(own.dims.back() == ConstantLayout::Dim{8, 96, 0});
+  CHECK(orderOf(checked(g, buildMatmul(g, {1, 96, 16}), terms, {}, {order}).layouts) == own);
+}
+
 TEST_CASE("an order whose last block begins earlier is read by blocks that do not leave its blocks") {
   Graph g;
   int shared = 0;
