@@ -51,6 +51,9 @@ TuningLog without(const TuningLog& log, const std::set<std::string>& kernels) {
   return rest;
 }
 
+/// The same code in the same order, whose times differ by noise alone.
+bool isSamePlan(const BuiltGraph& a, const BuiltGraph& b) { return a.compilation->plan == b.compilation->plan; }
+
 class PlanCheck {
  public:
   PlanCheck(const TuneGraph& graph, TuningLog& log, LogAppender& appender, const TuneSettings& settings)
@@ -66,7 +69,7 @@ class PlanCheck {
     const Result<BuiltGraph> baseline = built(base_, TuningLog());
     if (!tuned || !baseline) checked_.problem = (!tuned ? tuned.error() : baseline.error())->message;
     if (!checked_.problem.empty()) return std::move(checked_);
-    if (isBaseline(decided, *tuned)) times = KernelsInPlan();
+    if (isSamePlan(*tuned, *baseline)) times = KernelsInPlan();
     if (!times) times = timed(*tuned, *baseline, std::max(kLeastSeconds, secondsLeft() / 2));
     if (times->problem.empty() && times->whole.isSlower) {
       SVOD_TRY(times, guard(decided, winnersIn(*tuned->compilation), *times, *baseline));
@@ -145,10 +148,6 @@ class PlanCheck {
     return {std::nullopt, built(base_, log)};
   }
 
-  static bool isBaseline(const std::optional<PlanWinner>& decided, const BuiltGraph& tuned) {
-    return !decided && winnersIn(*tuned.compilation).empty();
-  }
-
   /// Answers what guardPlan() asks.
   class Guarded : public GuardMeasure {
    public:
@@ -161,6 +160,10 @@ class PlanCheck {
       for (size_t i : numbers) others.erase(winners_[i].hash);
       const Result<BuiltGraph> tuned = check_.built(asked_, without(check_.log_, others));
       if (!tuned) return {1, 1, true};
+      if (isSamePlan(*tuned, baseline_)) {
+        last = KernelsInPlan();
+        return last->whole;
+      }
       const double seconds = std::max(kLeastSeconds, check_.secondsLeft() / 4);
       KernelsInPlan times = timeWholePlans(check_.pairOf(*tuned, baseline_), std::min(kSeconds, seconds));
       if (!times.problem.empty()) return {1, 1, true};
@@ -188,7 +191,11 @@ class PlanCheck {
     for (const GuardResult::Drop& drop : result.dropped)
       SVOD_CHECK(verdicts_.dropKernel(winners[drop.winner], drop.times));
     checked_.dropped += result.dropped.size();
-    if (measure.last || !decided) return measure.last.value_or(KernelsInPlan());
+    if (measure.last || !decided) {
+      KernelsInPlan left = measure.last.value_or(KernelsInPlan());
+      if (left.otherNs == 0) left.otherNs = times.otherNs;  // it is the baseline, which was timed before
+      return left;
+    }
     const Result<BuiltGraph> alone = built(asked, log_);  // decisions, and no winners
     return alone ? timed(*alone, baseline, kLeastSeconds) : times;
   }
@@ -198,7 +205,7 @@ class PlanCheck {
     const auto [decided, tuned] = withWinners(log_);
     const TunePlace& here = settings_.place;
     if (!tuned) return {};
-    if (isBaseline(decided, *tuned) &&
+    if (!decided && winnersIn(*tuned->compilation).empty() &&
         planWinnersOf(log_, graphHash(graph_.usual.model), here.target, here.compiler).empty())
       return {};
     checked_.untold = verdicts_.untold(winnersIn(*tuned->compilation));
