@@ -80,7 +80,7 @@ void OpenClDevice::release(void* memory, uint64_t) {
 
 Status OpenClDevice::checkAddress(const void* address, uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  const Addresses::Place place = addresses_.find(address);
+  const Addresses<Memory>::Place place = addresses_.find(address);
   if (place.memory == nullptr)
     return svod::fail(Diag::InputMismatch, "it is no memory that svod has on this OpenCL device");
   if (place.room < bytes)
@@ -95,7 +95,7 @@ Code OpenClDevice::giveLaunch(const DeviceLaunch& launch, Event* event) {
   const auto& kernel = *static_cast<const OpenClKernel*>(launch.loaded);
   Number index = 0;
   for (uint32_t slot = 0; slot < launch.bufferCount; slot++) {
-    const Addresses::Place place = addresses_.find(launch.buffers[slot]);
+    const Addresses<Memory>::Place place = addresses_.find(launch.buffers[slot]);
     if (place.memory == nullptr && launch.buffers[slot] != nullptr) return kNoMemory;
     if (slot < kernel.alignment.size() && place.offset % kernel.alignment[slot] != 0) return kNotAligned;
     if (const Code code = cl_.clSetKernelArg(kernel.kernel, index++, sizeof place.memory, &place.memory)) return code;
@@ -116,7 +116,7 @@ Code OpenClDevice::giveLaunch(const DeviceLaunch& launch, Event* event) {
 
 Code OpenClDevice::copy(const DeviceWork& work, Event* event) {
   if (work.bytes == 0) return cl_.clEnqueueMarkerWithWaitList(queue_, 0, nullptr, event);
-  const Addresses::Place to = addresses_.find(work.to), from = addresses_.find(work.from);
+  const Addresses<Memory>::Place to = addresses_.find(work.to), from = addresses_.find(work.from);
   const bool goesIn = work.kind != DeviceWork::Kind::CopyOut, comesOut = work.kind != DeviceWork::Kind::CopyIn;
   if ((goesIn && to.room < work.bytes) || (comesOut && from.room < work.bytes)) return kNoMemory;
   switch (work.kind) {

@@ -1,12 +1,12 @@
 // An OpenCL device with a context and a queue of its own. Kernels are built from their text when they are loaded; the
-// addresses that the runtime counts with stand for buffers and places in them (addresses.h).
+// addresses that the runtime counts with stand for buffers and places in them (runtime-min/addresses.h).
 #pragma once
 #include <map>
 #include <memory>
 #include <mutex>
 
+#include "runtime-min/addresses.h"
 #include "runtime-min/device.h"
-#include "runtime-opencl/addresses.h"
 #include "runtime-opencl/kernel.h"
 
 namespace svod::opencl {
@@ -82,7 +82,7 @@ class OpenClDevice final : public Device {
   std::vector<std::unique_ptr<OpenClKernel>> kernels_;
 
   mutable std::mutex mutex_;
-  Addresses addresses_;
+  Addresses<Memory> addresses_;
   Ticket given_ = 0, done_ = 0;
   std::array<Mark, 16> marks_;
   std::optional<Failure> failure_;

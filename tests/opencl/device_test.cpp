@@ -3,7 +3,7 @@
 
 #include "common/sanitizers.h"
 #include "plan/plan.h"
-#include "runtime-opencl/addresses.h"
+#include "runtime-min/addresses.h"
 #include "runtime-opencl/opencl_device.h"
 
 using namespace svod;
@@ -76,12 +76,12 @@ TEST_CASE("a kernel that a device cannot run is refused with what the device lac
 }
 
 TEST_CASE("addresses stand for places in memory, and nobody may touch them") {
-  Addresses addresses;
+  Addresses<Memory> addresses;
   auto* const memory = reinterpret_cast<Memory>(0x1234);
   auto* const begin = static_cast<std::byte*>(addresses.reserve(memory, 100));
   REQUIRE(begin != nullptr);
   CHECK(reinterpret_cast<uintptr_t>(begin) % kDeviceAlignment == 0);
-  const Addresses::Place place = addresses.find(begin + 40);
+  const Addresses<Memory>::Place place = addresses.find(begin + 40);
   CHECK((place.memory == memory && place.offset == 40 && place.room == 60));
   CHECK(addresses.find(begin + 100).room == 0);
   CHECK(addresses.find(begin + 101).memory == nullptr);
