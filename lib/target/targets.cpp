@@ -4,12 +4,14 @@
 #include "target/cuda/target.h"
 #include "target/emulated/target.h"
 #include "target/opencl/target.h"
+#include "target/webgpu/target.h"
 
 namespace svod {
 
 namespace {
 
-constexpr const Target* kTargets[] = {&cpu::kTarget, &c::kTarget, &cuda::kTarget, &opencl::kTarget, &emulated::kTarget};
+constexpr const Target* kTargets[] = {&cpu::kTarget,    &c::kTarget,      &cuda::kTarget,
+                                      &opencl::kTarget, &webgpu::kTarget, &emulated::kTarget};
 
 }  // namespace
 

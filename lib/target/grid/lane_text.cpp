@@ -37,14 +37,19 @@ std::string LaneText::pointer(UOp of, UOp index, int lane) const {
 
 std::string LaneText::ref(UOp node, int lane) const {
   node = behindAliases(node);
-  if (node.isConst()) return literalText(node.constant());
+  if (node.isConst()) return literal(node.constant());
   if (node.op() == Op::Stack) return ref(node.src(static_cast<size_t>(lane)), 0);
   if (node.op() == Op::Lane) return ref(node.src(0), static_cast<int>(node.argAs<SlotArg>().slot));
-  if (node.op() == Op::Ramp)
-    return lane == 0 ? ref(node.src(0), 0) : "(" + ref(node.src(0), 0) + " + " + std::to_string(lane) + ")";
+  if (node.op() == Op::Ramp) return lane == 0 ? ref(node.src(0), 0) : larger(node.dtype(), ref(node.src(0), 0), lane);
   if (auto texts = texts_.find(node.id()); texts != texts_.end())
     return texts->second[node.rank() == 0 ? 0 : static_cast<size_t>(lane)];
   return laneName(node, lane);
+}
+
+std::string LaneText::literal(const Scalar& value) const { return literalText(value); }
+
+std::string LaneText::larger(DType, const std::string& text, int more) const {
+  return "(" + text + " + " + std::to_string(more) + ")";
 }
 
 std::vector<std::string> LaneText::operands(UOp node, int lane) const {

@@ -12,6 +12,8 @@ namespace svod {
 class LaneText {
  public:
   explicit LaneText(const LinearKernel& kernel);
+  LaneText(const LaneText&) = default;
+  virtual ~LaneText() = default;
 
   /// "v12": a name for what belongs to the node.
   std::string name(UOp node) const;
@@ -34,6 +36,11 @@ class LaneText {
   std::string ref(UOp node, int lane) const;
   /// Of all sources but addresses.
   std::vector<std::string> operands(UOp node, int lane) const;
+
+ protected:
+  /// A constant as an expression, and an integer that is larger by `more` than that of a text: as C has them.
+  virtual std::string literal(const Scalar& value) const;
+  virtual std::string larger(DType dtype, const std::string& text, int more) const;
 
  private:
   std::unordered_map<uint32_t, size_t> position_;                 // by node id
