@@ -40,7 +40,7 @@ Result<DeviceChoice> choiceOf(int position, std::span<const DeviceOption> option
       SVOD_CHECK(readSwitch(option, choice.usesGraphs));
     else if (option.name == "wait")
       SVOD_CHECK(readSwitch(option, choice.waitsForEach));
-    else if (option.name == "loader")  // of devices of kind opencl
+    else if (option.name == "loader" || option.name == "library")  // of devices of other kinds
       continue;
     else
       return fail(Diag::Usage, says({"devices of kind cuda have no option '", option.name, "'"}),

@@ -25,6 +25,11 @@ Status readNumber(const DeviceOption& option, int& to) {
                     "it is the number of an OpenCL device, from 0 on: svod-run --list-devices shows them");
 }
 
+/// Of devices of other kinds.
+bool isOfOthers(std::string_view option) {
+  return option == "driver" || option == "jit" || option == "graphs" || option == "library";
+}
+
 Result<OpenClChoice> choiceOf(int position, std::span<const DeviceOption> options) {
   OpenClChoice choice;
   choice.ordinal = position;
@@ -35,7 +40,7 @@ Result<OpenClChoice> choiceOf(int position, std::span<const DeviceOption> option
       SVOD_CHECK(readNumber(option, choice.ordinal));
     else if (option.name == "wait")
       SVOD_CHECK(readSwitch(option, choice.waitsForEach));
-    else if (option.name == "driver" || option.name == "jit" || option.name == "graphs")  // of devices of kind cuda
+    else if (isOfOthers(option.name))
       continue;
     else
       return svod::fail(Diag::Usage, says({"devices of kind opencl have no option '", option.name, "'"}),

@@ -730,7 +730,7 @@ class ZTable(unittest.TestCase):
 
     def test_rows_not_shown_are_used_nowhere(self):
         names = dict(re.findall(r'DIAG\((\w+),\s*"([a-z-]+)"', (ROOT / "lib/support/diagnostics.def").read_text()))
-        sources = "".join(p.read_text() for folder in ("lib", "runtime-min", "runtime-cuda", "runtime-opencl", "tools") for p in (ROOT / folder).rglob("*.cpp"))
+        sources = "".join(p.read_text() for folder in ("lib", "runtime-min", "runtime-cuda", "runtime-opencl", "runtime-webgpu", "tools") for p in (ROOT / folder).rglob("*.cpp"))
         for name, code in names.items():
             if name != "enumerator":
                 self.assertIn(f"Diag::{name}", sources)

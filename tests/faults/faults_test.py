@@ -26,7 +26,7 @@ c = sum(b, axes=1)
 output y = softmax(b)
 output s = c * 2
 """
-NEED_DEVICES = ("cuda", "opencl")  # targets whose plans another device runs
+NEED_DEVICES = ("cuda", "opencl", "webgpu")  # targets whose plans another device runs
 # Arithmetic that contract fuses and strict does not.
 PLAIN = "svod 1\ninput x: f32[24, 64]\ninput z: f32[24, 64]\noutput y = x * z + x\n"
 

@@ -6,7 +6,7 @@ import unittest
 from installed import BIN, InstallTest
 
 BUILD = BIN.parent
-HOLDS = {"svod-runtime": {"usr/bin/svod-run", "usr/lib/libsvod-runtime.so.0", "usr/lib/libsvod-cuda.so.0", "usr/lib/libsvod-opencl.so.0", "usr/share/man/man1/svod-run.1.gz"},
+HOLDS = {"svod-runtime": {"usr/bin/svod-run", "usr/lib/libsvod-runtime.so.0", "usr/lib/libsvod-cuda.so.0", "usr/lib/libsvod-opencl.so.0", "usr/lib/libsvod-webgpu.so.0", "usr/share/man/man1/svod-run.1.gz"},
          "svod-dev": {"usr/lib/libsvod-runtime.so", "usr/lib/libsvod-runtime.a", "usr/include/svod/runtime.h", "usr/lib/cmake/svod/svodConfig.cmake",
                       "usr/lib/pkgconfig/svod-runtime.pc"},
          "svod": {"usr/bin/svodc", "usr/bin/svod-opt", "usr/share/man/man1/svodc.1.gz"},

@@ -26,7 +26,7 @@ class Installed(InstallTest):
     def test_what_is_installed(self):
         names = {re.sub("Targets-\\w+[.]", "Targets-build.", str(p.relative_to(self.prefix))) for p in self.prefix.rglob("*") if not p.is_dir()}
         config = {f"lib/cmake/svod/svod{name}.cmake" for name in ("Config", "ConfigVersion", "AddPlan", "HostTools", "Targets", "Targets-build", "CompilerTargets", "CompilerTargets-build")}
-        libraries = {f"lib/libsvod-runtime.{end}" for end in ("a", "so", "so.0", "so.0.1.0")} | {f"lib/libsvod-{kind}.{end}" for kind in ("cuda", "opencl") for end in ("so.0", "so.0.1.0")}
+        libraries = {f"lib/libsvod-runtime.{end}" for end in ("a", "so", "so.0", "so.0.1.0")} | {f"lib/libsvod-{kind}.{end}" for kind in ("cuda", "opencl", "webgpu") for end in ("so.0", "so.0.1.0")}
         libraries |= {f"lib/libsvod-compiler.{end}" for end in ("so", "so.0", "so.0.1.0")}
         self.assertEqual(names, {f"bin/{name}" for name in PROGRAMS} | libraries | config |
                          {f"share/svod/{name}" for name in ("README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY.md")} |

@@ -35,7 +35,7 @@ class RuntimeOnly(InstallTest):
         self.command("cmake", "--install", build, "--prefix", prefix, "--strip")
         names = {str(p.relative_to(prefix)) for p in prefix.rglob("*") if not p.is_dir()}
         self.assertLessEqual({"lib/libsvod-runtime.so.0", "lib/libsvod-runtime.a", "include/svod/runtime.h", "lib/cmake/svod/svodConfig.cmake"}, names)
-        for kind in ("cuda", "opencl"):
+        for kind in ("cuda", "opencl", "webgpu"):
             self.assertEqual(f"lib/libsvod-{kind}.so.0" in names, not any("armv7" in str(flag) for flag in flags))
         self.assertEqual([p.name for p in (prefix / "bin").iterdir()] if (prefix / "bin").exists() else [], ["svod-run"] if HAS_HEADERS else [])
         return prefix

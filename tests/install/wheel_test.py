@@ -63,7 +63,7 @@ class Wheel(InstallTest):
 
     def test_what_is_in_it(self):
         names = set(zipfile.ZipFile(self.wheel).namelist())
-        for name in ("svod/bin/svodc", "svod/bin/svod-run", "svod/lib/libsvod-runtime.so.0", "svod/lib/libsvod-runtime.a", "svod/lib/libsvod-cuda.so.0", "svod/lib/libsvod-opencl.so.0",
+        for name in ("svod/bin/svodc", "svod/bin/svod-run", "svod/lib/libsvod-runtime.so.0", "svod/lib/libsvod-runtime.a", "svod/lib/libsvod-cuda.so.0", "svod/lib/libsvod-opencl.so.0", "svod/lib/libsvod-webgpu.so.0",
                      "svod/include/svod/runtime.h", "svod/include/svod/runtime.hpp", "svod/lib/cmake/svod/svodConfig.cmake", "svod/share/man/man1/svodc.1",
                      "svod/share/svod/docs/python.md", "svod-0.1.0.dist-info/licenses/LICENSE", "svod-0.1.0.dist-info/licenses/THIRD-PARTY.md"):
             self.assertIn(name, names)

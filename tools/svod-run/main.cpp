@@ -201,7 +201,8 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
 Status listDevices(const RunOptions& options, Console& console) {
   const std::vector<svod_device_option> given = deviceOptions(options);
   const std::pair<const char*, bool> kinds[] = {{"cuda", !options.cudaDriver.empty()},
-                                                {"opencl", !options.openclLoader.empty()}};
+                                                {"opencl", !options.openclLoader.empty()},
+                                                {"webgpu", !options.webgpuLibrary.empty()}};
   const bool isNamed = std::ranges::any_of(kinds, [](const auto& kind) { return kind.second; });
   std::string all;
   Status trouble;

@@ -35,7 +35,7 @@ struct RunOptions {
   std::string reference;                                    // directory of NAME.npy
   std::string loadState, saveState;                         // .safetensors files
   std::string diagnostics = "text";
-  std::string cudaDriver, openclLoader;  // libraries
+  std::string cudaDriver, openclLoader, webgpuLibrary;  // libraries
   std::optional<double> rtol, atol;
 
   /// Whether an output goes to standard output.

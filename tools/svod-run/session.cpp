@@ -28,6 +28,7 @@ std::vector<svod_device_option> deviceOptions(const RunOptions& options) {
   std::vector<svod_device_option> list;
   if (!options.cudaDriver.empty()) list.push_back({nullptr, "driver", options.cudaDriver.c_str()});
   if (!options.openclLoader.empty()) list.push_back({nullptr, "loader", options.openclLoader.c_str()});
+  if (!options.webgpuLibrary.empty()) list.push_back({nullptr, "library", options.webgpuLibrary.c_str()});
   if (options.noJit) list.push_back({nullptr, "jit", "off"});
   if (options.noGraphs) list.push_back({nullptr, "graphs", "off"});
   if (options.syncSteps) list.push_back({nullptr, "wait", "on"});

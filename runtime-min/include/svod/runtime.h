@@ -236,7 +236,9 @@ typedef struct svod_memory {
  *   wait    "on": every step is waited for, so that an error names the step it happened in
  * and those of kind opencl number, wait, and
  *   loader  a library in place of libOpenCL.so.1
- * Each passes over what the other knows. */
+ * and those of kind webgpu number, wait, and
+ *   library a file of wgpu-native in place of libwgpu_native.so
+ * Each passes over what the others know. */
 typedef struct svod_device_option {
   const char* device; /* its name in the plan; NULL: every device */
   const char* name;
