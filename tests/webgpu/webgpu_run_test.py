@@ -1,0 +1,198 @@
+"""Target webgpu from file to file: plans are made anywhere, and run where there is an adapter and wgpu-native."""
+import json
+import random
+import re
+import struct
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/cli"))
+from svodc import SYMBOLIC, ToolTest, main, npy, run  # noqa: E402
+
+DIGITS = ROOT / "examples/digits/digits.svod"
+SAMPLES = ROOT / "examples/digits/samples.npy"
+LISTED = run("svod-run", "--list-devices", "--webgpu-library", "libwgpu_native.so")
+needs_adapter = unittest.skipIf(LISTED.returncode != 0, "this machine has no adapter of WebGPU; docs/webgpu.md says what brings one")
+INTEGERS = """svod 1
+input a: DTYPE[64]
+input b: DTYPE[64]
+input f: f32[64]
+output add = a + b
+output sub = a - b
+output mul = a * b
+output div = floordiv(a, b)
+output rest = floormod(a, b)
+output less = lt(a, b)
+output most = max(a, b)
+output same = eq(a, b)
+output bits = xor(a, and(a, b))
+output left = shl(a, cast(abs(f), dtype=DTYPE))
+output right = shr(a, cast(abs(f), dtype=DTYPE))
+output float = cast(a, dtype=f32)
+output int = cast(f * 1e6, dtype=DTYPE)
+output total = sum(a)
+"""
+
+
+class Compile(ToolTest):
+    def test_a_plan_needs_no_adapter(self):
+        plan = self.folder / "plan"
+        self.svodc("compile", DIGITS, "-o", plan, "--target", "webgpu")
+        self.assertGreater(len(list(plan.glob("*.default.wgsl"))), 4)
+        for file in plan.glob("*.wgsl"):
+            self.assertRegex(file.read_text(), r"@compute @workgroup_size\(\d+, \d+, \d+\)\nfn main\(")
+        seen = json.loads(run("svodc", "inspect", plan, "--json").stdout)
+        self.assertEqual((seen["architectures"][0]["arch"], seen["architectures"][0]["driver"]), ("webgpu:default", 1))
+
+    def test_limits_are_kept(self):
+        for limits, threads, shared in (("default", 256, 16 << 10), ("large", 1024, 32 << 10)):
+            for dtype in ("f32", "f16", "i8"):
+                graph = self.graph(f"svod 1\ninput a: {dtype}[256, 512]\ninput b: {dtype}[512, 256]\nc = matmul(a, b)\noutput s = softmax(cast(c, dtype=f32), axis=1)\n")
+                plan = self.folder / (limits + dtype)
+                self.svodc("compile", graph, "-o", plan, "--target", "webgpu", "--cpu", limits)
+                kernels = json.loads((plan / "plan.json").read_text())["kernels"]
+                self.assertTrue(kernels)
+                for kernel in kernels:
+                    x, y, z = kernel["grid"]["threads"]
+                    self.assertLessEqual(x * y * z, threads)
+                    self.assertLessEqual(kernel["grid"].get("sharedBytes", 0), shared)
+        self.fails(2, "compile", DIGITS, "-o", self.folder / "p", "--target", "webgpu", "--cpu", "larg", says=["'larg'", "large"])
+
+    def test_what_wgsl_lacks_is_refused(self):
+        doubles = self.graph("svod 1\ninput x: f64[64]\noutput a = x * 2\n")
+        self.fails(3, "compile", doubles, "-o", self.folder / "p", "--target", "webgpu", says=["keeps values of f64, which WGSL does not have"])
+        self.fails(3, "compile", DIGITS, "-o", self.folder / "p", "--target", "webgpu", "--numerics", "strict", says=["is strict, and WGSL promises neither"])
+
+    def test_many_workgroups_are_folded(self):
+        for elements, folds in ((1 << 20, False), (1 << 27, True)):
+            plan = self.folder / str(elements)
+            self.svodc("compile", self.graph(f"svod 1\ninput x: u8[{elements}]\noutput y = x + 1\n"), "-o", plan, "--target", "webgpu", "--opts", "y=local(n0,64) global(n0)")
+            kernel, = json.loads((plan / "plan.json").read_text())["kernels"]
+            text = next(plan.glob("*.wgsl")).read_text()
+            self.assertEqual("folded" in [a["name"] for a in kernel["grid"]["attributes"]], folds, kernel)
+            self.assertEqual("svod_x >=" in text, folds)
+
+    def test_kernels_are_written_as_files(self):
+        files = self.folder / "kernels"
+        self.svodc("compile", DIGITS, "--target", "webgpu", "--emit", f"wgsl={files}")
+        self.assertGreater(len(list(files.glob("*.default.wgsl"))), 4)
+
+    def test_an_unknown_library_is_an_error(self):
+        plan = self.folder / "plan"
+        self.svodc("compile", DIGITS, "-o", plan, "--target", "webgpu")
+        done = run("svod-run", plan, "-i", f"image={SAMPLES}", "--webgpu-library", "libnone-such.so")
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertIn("there is no WebGPU: libnone-such.so", done.stderr)
+        self.assertIn("--webgpu-library", done.stderr)
+        done = run("svod-run", "--list-devices", "--webgpu-library", "libnone-such.so")
+        self.assertEqual(done.returncode, 77, done.stderr)
+        done = run("svod-run", "--list-devices", "--webgpu-library", "libm.so.6")
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertIn("no function wgpuGetVersion", done.stderr)
+
+
+@needs_adapter
+class Run(ToolTest):
+    def plans(self, graph, *words):
+        for target in ("cpu", "webgpu"):
+            self.svodc("compile", graph, "-o", self.folder / target, "--target", target, *words)
+        return self.folder / "cpu", self.folder / "webgpu"
+
+    def execute(self, *words, code=0):
+        done = run("svod-run", *words)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def test_digits_are_read(self):
+        cpu, plan = self.plans(DIGITS)
+        self.execute(cpu, "-i", f"image={SAMPLES}", "--output-dir", self.folder / "out")
+        done = self.execute(plan, "-i", f"image={SAMPLES}", "--reference", self.folder / "out", "--profile")
+        self.assertIn("kernel", done.stdout)
+        explained = self.execute(plan, "--explain").stdout
+        self.assertIn("webgpu:0", explained)
+        self.assertRegex(explained, r"runs \d+ kernels for default")
+
+    def test_integers_of_64_bits_are_exact(self):
+        draw = random.Random(3)
+        edges = [0, 1, -1, 2, -2, 7, 255, 65536, 2**31 - 1, -2**31, 2**32, -2**32 - 1, 2**53 + 1, 2**62, 2**63 - 1, -2**63]
+        numbers = edges + [draw.getrandbits(64) - 2**63 for _ in range(16)] + [draw.randrange(-99999, 99999) for _ in range(32)]
+        others = numbers[:]
+        draw.shuffle(others)
+        for dtype, code, wrap in (("i64", "q", 0), ("u64", "Q", 2**64)):
+            a, b = ([x % wrap if wrap else x for x in row] for row in (numbers, others))
+            inputs = [npy(self.folder / f"{name}.npy", f"<{'u' if wrap else 'i'}8", [64], struct.pack(f"<64{code}", *row)) for name, row in (("a", a), ("b", b))]
+            f = npy(self.folder / "f.npy", "<f4", [64], struct.pack("<64f", *range(64)))
+            words = [w for name, path in (("a", inputs[0]), ("b", inputs[1]), ("f", f)) for w in ("-i", f"{name}={path}")]
+            cpu, plan = self.plans(self.graph(INTEGERS.replace("DTYPE", dtype)))
+            out = self.folder / f"out{dtype}"
+            self.execute(cpu, *words, "--output-dir", out)
+            self.execute(plan, *words, "--reference", out, "--rtol", "0", "--atol", "0")
+
+    def test_fourier_transforms(self):
+        text = (ROOT / "tests/e2e/ops/fourier.svod").read_text()
+        cpu, plan = self.plans(self.graph(re.sub(r"\bf64\b", "f32", text)))
+        self.execute(cpu, "--random", "--output-dir", self.folder / "out")
+        self.execute(plan, "--random", "--reference", self.folder / "out", "--atol", "1e-5")
+
+    def test_folded_workgroups_reach_every_element(self):
+        count = 65535 * 2 + 77
+        graph = self.graph(f"svod 1\nvar n in [1, {count}]\ninput x: i32[n]\noutput y = x * 3\n")
+        plan = self.folder / "plan"
+        self.svodc("compile", graph, "-o", plan, "--target", "webgpu", "--opts", "y=global(n0)")
+        for n in (5, 65535, 65536, count):
+            x = npy(self.folder / "x.npy", "<i4", [n], struct.pack(f"<{n}i", *range(n)))
+            self.execute(plan, "-i", f"x={x}", "--output-dir", self.folder / "out")
+            got = struct.unpack(f"<{n}i", (self.folder / "out/y.npy").read_bytes()[-4 * n:])
+            self.assertEqual(got[:9] + got[-9:], tuple(3 * i for i in (*range(n)[:9], *range(n)[-9:])))
+            self.assertEqual(sum(got), 3 * n * (n - 1) // 2)
+
+    def test_sizes_change_from_run_to_run(self):
+        _, plan = self.plans(self.graph(SYMBOLIC))
+        for n in (1, 3, 64):
+            x = npy(self.folder / "x.npy", "<f4", [n, 8], struct.pack(f"<{8 * n}f", *range(8 * n)))
+            self.execute(plan, "-i", f"x={x}", "--output-dir", self.folder / "out")
+            got = struct.unpack(f"<{8 * n}f", (self.folder / "out/z.npy").read_bytes()[-32 * n:])
+            self.assertEqual(list(got), [2.0 * i for i in range(8 * n)])
+
+    def test_states_stay_on_the_device(self):
+        graph = self.graph("svod 1\ninput x: f32[8]\nstate s: f32[8]\nnext = s + copy(x, device=gpu)\nassign s = next\noutput y = copy(next, device=cpu)\n")
+        plan = self.folder / "plan"
+        self.svodc("compile", graph, "-o", plan, "--device", "gpu=webgpu:large")
+        x = npy(self.folder / "x.npy", "<f4", [8], struct.pack("<8f", *range(8)))
+        self.execute(plan, "-i", f"x={x}", "--repeat", "3", "--output-dir", self.folder / "out")
+        got = struct.unpack("<8f", (self.folder / "out/y.npy").read_bytes()[-32:])
+        self.assertEqual(list(got), [3.0 * i for i in range(8)])
+
+    def test_two_devices_of_a_plan_may_be_one_of_the_machine(self):
+        graph = self.graph("svod 1\ninput x: f32[8]\na = copy(x, device=one) * 3\nb = copy(a, device=two) + 1\noutput y = copy(b, device=cpu) * 2\n")
+        plan = self.folder / "plan"
+        self.svodc("compile", graph, "-o", plan, "--device", "one=webgpu", "--device", "two=webgpu")
+        x = npy(self.folder / "x.npy", "<f4", [8], struct.pack("<8f", *range(8)))
+        self.execute(plan, "-i", f"x={x}", "--device", "one=0", "--device", "two=0", "--repeat", "3", "--output-dir", self.folder / "out")
+        got = struct.unpack("<8f", (self.folder / "out/y.npy").read_bytes()[-32:])
+        self.assertEqual(list(got), [6.0 * i + 2 for i in range(8)])
+
+    def test_adapters_are_listed(self):
+        self.assertTrue(LISTED.stdout.startswith("webgpu:0, "), LISTED.stdout)
+        self.assertIn("KiB", LISTED.stdout)
+        self.assertIn("webgpu:0, ", self.execute("--list-devices").stdout)
+
+    def test_a_number_that_is_not_there_is_an_error(self):
+        _, plan = self.plans(self.graph(SYMBOLIC))
+        x = npy(self.folder / "x.npy", "<f4", [2, 8], bytes(64))
+        name = json.loads((plan / "plan.json").read_text())["devices"][1]["name"]
+        done = self.execute(plan, "-i", f"x={x}", "--device", f"{name}=99", code=77)
+        self.assertIn("there is no device webgpu:99", done.stderr)
+        done = self.execute(plan, "-i", f"x={x}", "--device", f"{name}=no", code=2)
+        self.assertIn("--list-devices", done.stderr)
+
+    def test_switches_of_other_kinds_are_passed_over(self):
+        _, plan = self.plans(self.graph(SYMBOLIC))
+        x = npy(self.folder / "x.npy", "<f4", [2, 8], bytes(64))
+        self.execute(plan, "-i", f"x={x}", "--no-jit", "--no-graphs", "--sync-steps", "--cuda-driver", "libnone-such.so", "--opencl-loader", "libnone-such.so")
+
+
+if __name__ == "__main__":
+    main()
