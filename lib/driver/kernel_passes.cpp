@@ -8,6 +8,7 @@
 #include "driver/tuned_opts.h"
 #include "ir/verify.h"
 #include "ir/verify_access.h"
+#include "lower/bound_exponents.h"
 #include "lower/expand.h"
 #include "lower/gate_copies.h"
 #include "lower/gpu_dims.h"
@@ -50,6 +51,7 @@ Result<UOp> loopsOfPieces(UOp root, PassContext& cx) {
   return job.optLevel == 0 ? root : guarded(splitPieces(cx.graph, root, job.caps), cx);
 }
 Result<UOp> loopsOfDigits(UOp root, PassContext& cx) { return guarded(splitRanges(cx.graph, root), cx); }
+Result<UOp> exponentsOfMaxima(UOp root, PassContext& cx) { return boundExponents(cx.graph, root); }
 Result<UOp> symbolicLate(UOp root, PassContext& cx) { return guarded(runRules(root, cx, lateRules(cx.numerics)), cx); }
 
 Result<UOp> applyOpts(UOp root, PassContext& cx) {
@@ -122,6 +124,9 @@ constexpr Pass kKernelPasses[] = {
     // From simplified indices it is seen what a counter is divided by, and opts see the strides along both loops.
     {"split-ranges", "a loop whose counter is taken apart by divisions becomes a loop for each part", Stage::Kernel,
      Stage::Kernel, loopsOfDigits, true},
+    // While a maximum and what is subtracted from it are the same but for their loops.
+    {"bound-exponents", "exponents that are differences from a maximum say that they are not above 0", Stage::Kernel,
+     Stage::Kernel, exponentsOfMaxima, true},
     // While loops are still ranges: an opt changes a range and what is open in it.
     {"apply-opts", "replay the given opts, or choose them", Stage::Kernel, Stage::Kernel, applyOpts, true},
     // Knows the order of the loops now, and changes indices into weights before these are copied per lane.
@@ -134,8 +139,8 @@ constexpr Pass kKernelPasses[] = {
     {"tile-rests", "smaller tiles for what is left of an axis whose size only a run knows", Stage::Kernel,
      Stage::Kernel, tileRests, true},
     // Of each of these tiles, where it sums up in lanes.
-    {"reduce-rests", "whole steps without masks for sums of a number of terms that only a run knows", Stage::Kernel,
-     Stage::Kernel, reduceRests, true},
+    {"reduce-rests", "whole steps of sums without masks, and what is left behind them", Stage::Kernel, Stage::Kernel,
+     reduceRests, true},
     // The last over ranges that stand for many values; from here on a value is a scalar or a vector.
     {"expand", "ranges to lanes and copies; reductions to accumulators; fills to local buffers", Stage::Kernel,
      Stage::Lowered, expandRanges},

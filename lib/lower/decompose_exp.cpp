@@ -20,11 +20,18 @@ const ExpTable& tableOf(DType d) { return d == DType::F32 ? kF32 : kF64; }
 
 }  // namespace
 
-// In halves, because 2^n itself need not be a number.
-Ex scaleByPowerOfTwo(Ex x, const Rounded& n) {
+PowerOfTwo factorsOf(const Rounded& n, Ex isBelow) {
+  const FloatLayout& l = layoutOf(n.value.dtype());
+  const int half = (l.bias + 1) / 2;
+  Ex biased = n.low + where(isBelow, l.bias + half, n.low.num(l.bias - half));
+  return {bitcast(biased << l.fraction, l.dtype),
+          where(isBelow, std::ldexp(1, -half), n.value.num(std::ldexp(1, half)))};
+}
+
+Ex scaleByPowerOfTwo(Ex x, const Rounded& n, Ex isBelow) {
   if (x.e->options.nativeScaleb) return bin(Op::Scaleb, x, n.value);
-  Ex half = n.integer >> 1;
-  return (x * powerOfTwo(half, x.dtype())) * powerOfTwo(n.integer - half, x.dtype());
+  const PowerOfTwo power = factorsOf(n, isBelow);
+  return (x * power.first) * power.second;
 }
 
 // What is beyond one power of two is multiplied before, in steps that leave a factor small enough for the last product
@@ -56,16 +63,23 @@ ExpParts expParts(Ex x) {
 
 namespace {
 
-Ex expWithin(Ex x) {
+// The sign of x says what that of the rounded number does, at no cost.
+Ex isNegative(Ex x) { return bitcast(x, layoutOf(x.dtype()).sint) < 0; }
+
+Ex expWithin(Ex x, Ex isBelow) {
   ExpParts parts = expParts(x);
-  return scaleByPowerOfTwo(parts.tail + 1.0, parts.n);
+  if (x.e->options.nativeScaleb) return bin(Op::Scaleb, parts.tail + 1.0, parts.n.value);
+  const PowerOfTwo power = factorsOf(parts.n, isBelow);
+  return fma(parts.tail, power.first, power.first) * power.second;
 }
 
-Ex exp2Within(Ex x) {
+Ex exp2Within(Ex x, Ex isBelow) {
   Rounded n = roundToInt(x + layoutOf(x.dtype()).roundMagic);
   Ex r = x - n.value;
-  return scaleByPowerOfTwo(fma(r, poly(r, tableOf(x.dtype()).exp2), 1.0), n);
+  return scaleByPowerOfTwo(fma(r, poly(r, tableOf(x.dtype()).exp2), 1.0), n, isBelow);
 }
+
+bool isNeverPositive(UOp x) { return x.op() == Op::Neg && x.src(0).op() == Op::Abs; }
 
 }  // namespace
 
@@ -74,19 +88,24 @@ Ex exp2Within(Ex x) {
 UOp decomposeExp(Emitter& e, const Call& call) {
   Ex x{&e, call.src[0]};
   const ExpTable& t = tableOf(x.dtype());
-  const bool isExp = call.op == Op::Exp;
+  const bool isExp = call.op == Op::Exp, isLow = isNeverPositive(x);
   if (x.dtype() == DType::F32 && e.mayApproximate("ex2_approx")) return approximateExp(x, !isExp);
-  const auto within = [&](Ex bounded) { return isExp ? expWithin(bounded) : exp2Within(bounded); };
+  const auto within = [&](Ex bounded) {
+    Ex isBelow = isLow ? Ex{&e, e.graph.boolean(true)} : isNegative(bounded);
+    return isExp ? expWithin(bounded, isBelow) : exp2Within(bounded, isBelow);
+  };
   const double lowest = isExp ? t.lowest : t.lowest2, highest = isExp ? t.highest : t.highest2;
-  if (e.options.nativeScaleb) return within(clamp(x, t.farBelow, highest));
-  return where(x < lowest, x.num(0), within(clamp(where(x < lowest, x.num(0), x), lowest, highest)));
+  const auto fromAbove = [&](Ex any) { return isLow ? any : where(highest < any, highest, any); };
+  if (e.options.nativeScaleb) return within(fromAbove(where(x < t.farBelow, t.farBelow, x)));
+  Ex isFar = x < lowest;
+  return where(isFar, x.num(0), within(fromAbove(where(isFar, x.num(0), x))));
 }
 
 namespace {
 
 Ex farTanh(Ex twice) {
   ExpParts parts = expParts(twice);
-  Ex scale = powerOfTwo(parts.n.integer, twice.dtype());
+  Ex scale = powerOfTwo(parts.n.low, twice.dtype());
   return 1.0 - 2.0 / (fma(parts.tail, scale, scale) + 1.0);
 }
 Ex farTanhApproximated(Ex twice) { return fma(approximateReciprocal(approximateExp(twice, false) + 1.0), -2.0, 1.0); }
@@ -119,7 +138,7 @@ Ex erfF64(Ex magnitude) {
   constexpr double kEnough = 6;
   Ex small = fma(magnitude, poly(magnitude * magnitude, kErfF64), magnitude);
   ExpParts parts = expParts(poly(where(kEnough < magnitude, kEnough, magnitude), kErfcF64));
-  Ex scale = powerOfTwo(parts.n.integer, magnitude.dtype());
+  Ex scale = powerOfTwo(parts.n.low, magnitude.dtype());
   return where(magnitude < 0.9375, small, 1.0 - fma(parts.tail, scale, scale));
 }
 

@@ -97,11 +97,13 @@ inline const FloatLayout& layoutOf(DType dtype) {
 /// a vector conversion from float to integer need none for this.
 struct Rounded {
   Ex integer, value;  // signed integer of the float's width, and the same number as a float
+  Ex low;             // an integer with the low bits of `integer`, as many as an exponent has and one more
 };
 inline Rounded roundToInt(Ex shifted) {  // shifted = x + roundMagic
   const FloatLayout& l = layoutOf(shifted.dtype());
-  Ex i = bitcast(shifted, l.sint) - bitcast(shifted.num(l.roundMagic), l.sint);
-  return {i, cast(cast(i, DType::I32), l.dtype)};  // few targets convert vectors of i64
+  Ex low = bitcast(shifted, l.sint), i = low - bitcast(shifted.num(l.roundMagic), l.sint);
+  if (shifted.e->options.keepsSums) return {i, shifted - l.roundMagic, low};
+  return {i, cast(cast(i, DType::I32), l.dtype), low};  // few targets convert vectors of i64
 }
 /// `magnitude` >= 0 with the sign of x.
 inline Ex copySign(Ex magnitude, Ex x) {
@@ -109,7 +111,7 @@ inline Ex copySign(Ex magnitude, Ex x) {
   Ex sign = bitcast(x, u) & bitcast(x.num(-0.0), u);
   return bitcast(bitcast(magnitude, u) | sign, x.dtype());
 }
-/// 2^i for i in the range of normal numbers.
+/// 2^i for i in the range of normal numbers; the low bits of i are enough.
 inline Ex powerOfTwo(Ex i, DType dtype) {
   const FloatLayout& l = layoutOf(dtype);
   return bitcast((i + l.bias) << l.fraction, dtype);

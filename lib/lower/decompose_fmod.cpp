@@ -61,7 +61,8 @@ Ex remainder(Ex x, Ex y, int quotientBits, const Division& division) {
     left = left - now;
   }
   rest = where(rest < 0, rest + divisor, rest);
-  return scaleByPowerOfTwo(rest, {below.exponent, cast(cast(below.exponent, DType::I32), x.dtype())});
+  const Ex n = below.exponent;
+  return scaleByPowerOfTwo(rest, {n, cast(cast(n, DType::I32), x.dtype()), n}, n < 0);
 }
 
 // By a power of two that divides without overflow; a quotient that becomes 0 is none.

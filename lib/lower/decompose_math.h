@@ -11,8 +11,15 @@ struct ExpParts {
 };
 ExpParts expParts(Ex x);
 
-/// x * 2^n rounded once, for |n| within twice the exponent range and x near 1.
-Ex scaleByPowerOfTwo(Ex x, const Rounded& n);
+/// 2^n as a product, for |n| up to one and a half times the greatest exponent. A number near 1 times `first` is a
+/// normal number, so that only `second` rounds. `isBelow` is true for n that are too small for one factor.
+struct PowerOfTwo {
+  Ex first, second;
+};
+PowerOfTwo factorsOf(const Rounded& n, Ex isBelow);
+
+/// x * 2^n rounded once, for such n and x near 1.
+Ex scaleByPowerOfTwo(Ex x, const Rounded& n, Ex isBelow);
 
 /// e^x or 2^x, and 1 / x for normal numbers up to 2^126, by approximate instructions of a GPU, of an f32.
 Ex approximateExp(Ex x, bool isOfTwo);

@@ -54,7 +54,7 @@ Ex powerF64(Ex x, Ex y) {
   Ex low = where(abs(p.high) < 1100.0, fma(y, log2.low, p.low), 0.0);
   Rounded n = roundToInt(high + layoutOf(DType::F64).roundMagic);
   Ex r = (high - n.value) + low;
-  return scaleByPowerOfTwo(fma(r, poly(r, kExp2F64), 1.0), n);
+  return scaleByPowerOfTwo(fma(r, poly(r, kExp2F64), 1.0), n, high < 0);
 }
 
 Ex powerF32(Ex x, Ex y) {
@@ -64,7 +64,7 @@ Ex powerF32(Ex x, Ex y) {
   Rounded n = roundToInt(p + layoutOf(DType::F64).roundMagic);
   Ex r = p - n.value;
   Ex mantissa = fma(r, poly(r, kPowExp2F32), 1.0);
-  return cast(mantissa * powerOfTwo(n.integer, DType::F64), DType::F32);
+  return cast(mantissa * powerOfTwo(n.low, DType::F64), DType::F32);
 }
 
 }  // namespace

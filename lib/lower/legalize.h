@@ -14,6 +14,7 @@ struct LegalizeOptions {
   bool nativeF16 = false;     // keep casts between f16 and f32; f16 appears only between them and a bitcast
   bool nativeBf16 = false;    // keep dot products of bf16; it appears only between them and a bitcast
   bool nativeScaleb = false;  // Scaleb is an instruction
+  bool keepsSums = false;     // no compiler behind this one takes (x + c) - c for x
   bool nativeRound = true;    // Trunc, Floor, Ceil and Round are instructions
   bool narrowIndex = false;   // Index becomes i32 where its interval fits, else i64
   GpuFamily gpuFamily = GpuFamily::Cuda;

@@ -27,6 +27,7 @@ LegalizeOptions legal(const Machine& machine, Numerics numerics) {
           .nativeF16 = cpu.has("f16c"),
           .nativeBf16 = cpu.hasBf16Dots(),
           .nativeScaleb = cpu.hasScaleb(),
+          .keepsSums = true,
           .narrowIndex = cpu.has32BitPointers()};
 }
 
