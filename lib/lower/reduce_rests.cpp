@@ -11,6 +11,13 @@ namespace svod {
 
 namespace {
 
+/// Of a term that stands behind its loop again: more would be much code for few masks.
+constexpr int64_t kMostNodes = 40;
+
+int64_t weightOf(UOp term) {
+  return std::ranges::count_if(toposort(term), [](UOp n) { return n.dtype() != DType::Index && !n.isConst(); });
+}
+
 /// A reduction in steps: of `steps` iterations with `copies` accumulators or unrolled terms, each of some `lanes`.
 struct Steps {
   UOp reduce, body;  // what becomes of all of them, and of one term: x where it is there, else the identity
@@ -38,7 +45,7 @@ std::optional<Steps> stepsOf(UOp reduce) {
     place = r;
   }
   const bool mayReorder = found.lanes || (found.copies && axisType(found.copies) == AxisType::Upcast);
-  if (!mayReorder || !found.steps || found.steps.src(0).isConst() || found.body.op() != Op::Where) return std::nullopt;
+  if (!mayReorder || !found.steps || found.body.op() != Op::Where) return std::nullopt;
   return found;
 }
 
@@ -85,7 +92,8 @@ class ReduceSplitter {
     return transform(g_, sink, [this](UOp n, std::span<const UOp> src) {
       UOp same = std::ranges::equal(src, n.src()) ? n : g_.withSrc(n, src);
       const std::optional<Steps> steps = stepsOf(same);
-      return steps ? split(*steps) : same;
+      if (!steps) return same;
+      return steps->steps.src(0).isConst() ? splitLast(*steps) : split(*steps);
     });
   }
 
@@ -112,6 +120,22 @@ class ReduceSplitter {
     const UOp restStep = s.copies ? whole : plus(whole, next);
     const UOp rest = under(s, restStep, next, withClauses(s, restStep, next, 0, isLeft));
     return folded(s, body, step, rest, next);
+  }
+
+  /// The last of a known number of steps alone may have a mask, which says which of its terms an earlier one had.
+  UOp splitLast(const Steps& s) {
+    const int64_t whole = s.count(s.steps) - 1;
+    const std::vector<UOp> nodes = toposort(s.body);
+    const bool hasFill = std::ranges::any_of(nodes, [&](UOp n) { return n.op() == Op::Fill && n.dependsOn(s.steps); });
+    if (whole < 1 || hasFill || weightOf(s.body.src(1)) > kMostNodes) return s.reduce;
+    if (s.copies && axisType(s.copies) == AxisType::Unroll) return s.reduce;
+    const UOp step = ownRange(s.steps, g_.index(whole), 0), always = g_.boolean(true);
+    const UOp body = under(s, step, s.copies, always), last = under(s, g_.index(whole), s.copies, always);
+    if (body.op() == Op::Where) return s.reduce;  // another mask stays
+    const Op op = s.reduce.argAs<ReduceArg>().op;
+    UOp sum = g_.alu(op, {g_.reduceRanges(op, body, {&step, 1}), last});
+    if (s.copies) sum = g_.reduceRanges(op, sum, {&s.copies, 1});
+    return s.lanes ? g_.reduceRanges(op, sum, {&s.lanes, 1}) : sum;
   }
 
   UOp folded(const Steps& s, UOp body, UOp step, UOp rest, UOp next) {
