@@ -44,8 +44,9 @@ constexpr NestStrategy kNestStrategies[] = {
      "elements stored in another order than they are read: as many rows as a vector has lanes are "
      "transposed in registers, so that loads and stores both run along lines",
      isTransposed, always<blockTransposed>},
-    {"stream-lanes", "loops without a reduction: lanes, and a few vectors per iteration where the body is cheap",
-     hasNoReduce, always<widenStreams>},
+    {"stream-lanes",
+     "loops without a reduction: lanes, and a few vectors per iteration, of short loops within others all", hasNoReduce,
+     always<widenStreams>},
     {"reduce-lanes",
      "reductions along what is contiguous: partial sums in lanes, several independent accumulators that "
      "hide the latency of one",

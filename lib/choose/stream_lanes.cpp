@@ -2,20 +2,48 @@
 
 #include "cost/cost.h"
 #include "cost/parameters.h"
+#include "support/integers.h"
 
 namespace svod {
+
+namespace {
+
+using namespace parameters;
+
+/// How many of the vectors of a loop one iteration takes. The last iteration takes some again where it must, but where
+/// addresses go on in steps that are all alike they stay that, as prefetching relies on it.
+int64_t vectorsAtOnce(int64_t vectors, bool isEven, double weight, bool isInner) {
+  const auto workOf = [&](int64_t n) {
+    return static_cast<double>(ceilDiv(vectors, n)) * (static_cast<double>(n) * weight + kTurnWeight);
+  };
+  if (isInner && vectors <= kWrittenOut && static_cast<double>(vectors) * weight <= kWrittenWeight) return vectors;
+  int64_t best = 1;
+  for (int64_t n : {4, 2, 3, 5}) {
+    const bool fits = ceilDiv(vectors, n) >= 4 && (weight <= kCheapBody || n == 2) && (!isEven || vectors % n == 0);
+    if (fits && workOf(n) < kClearlyLess * workOf(best)) best = n;
+  }
+  return best;
+}
+
+}  // namespace
 
 void widenStreams(Chooser& c, const LoopNest& nest) {
   const Lanes& lanes = nest.lanes;
   c.apply(OptKind::Vector, idOf(lanes.range), lanes.width, "along this loop it takes the fewest instructions");
+  const UOp loop = c.range(idOf(lanes.range));
   double weight = 0;
-  for (UOp n : c.facts().nodes) weight += n.dependsOn(c.range(idOf(lanes.range))) ? opWeight(n) : 0;
-  std::optional<int64_t> extent = constExtent(lanes.range);
-  if (!extent || *extent % lanes.width != 0 || weight > parameters::kCheapBody) return;
-  for (int64_t n : {4, 2})
-    if (*extent / lanes.width % n == 0 && *extent / lanes.width / n >= 4 &&
-        c.apply(OptKind::Upcast, idOf(lanes.range), n, "a cheap body: several vectors per step"))
-      return;
+  bool isInner = false;
+  for (UOp n : c.facts().nodes) {
+    if (!n.dependsOn(loop)) continue;
+    weight += opWeight(n), isInner |= n.ranges().size() > 1;
+  }
+  const std::optional<int64_t> extent = constExtent(lanes.range);
+  if (!extent) return;
+  const int64_t vectors = ceilDiv(*extent, lanes.width);
+  const int64_t n = vectorsAtOnce(vectors, *extent % lanes.width == 0, weight, isInner);
+  if (n == 1) return;
+  c.apply(OptKind::Upcast, idOf(lanes.range), n,
+          n == vectors ? "a short loop: all of its vectors at once" : "several vectors per step");
 }
 
 }  // namespace svod
