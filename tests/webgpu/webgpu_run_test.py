@@ -15,6 +15,23 @@ DIGITS = ROOT / "examples/digits/digits.svod"
 SAMPLES = ROOT / "examples/digits/samples.npy"
 LISTED = run("svod-run", "--list-devices", "--webgpu-library", "libwgpu_native.so")
 needs_adapter = unittest.skipIf(LISTED.returncode != 0, "this machine has no adapter of WebGPU; docs/webgpu.md says what brings one")
+DOUBLES = """svod 1
+input a: f64[64]
+input b: f64[64]
+input i: i64[64]
+output add = a + b
+output sub = a - b
+output mul = a * b
+output least = min(a, b)
+output less = lt(a, b)
+output same = eq(a, b)
+output float = cast(a, dtype=f32)
+output half = cast(b, dtype=f16)
+output int = cast(clip(b, min=-1e9, max=1e9), dtype=i32)
+output long = cast(i, dtype=f64)
+output back = cast(cast(a, dtype=f32), dtype=f64)
+output total = sum(a)
+"""
 INTEGERS = """svod 1
 input a: DTYPE[64]
 input b: DTYPE[64]
@@ -61,8 +78,9 @@ class Compile(ToolTest):
         self.fails(2, "compile", DIGITS, "-o", self.folder / "p", "--target", "webgpu", "--cpu", "larg", says=["'larg'", "large"])
 
     def test_what_wgsl_lacks_is_refused(self):
-        doubles = self.graph("svod 1\ninput x: f64[64]\noutput a = x * 2\n")
-        self.fails(3, "compile", doubles, "-o", self.folder / "p", "--target", "webgpu", says=["keeps values of f64, which WGSL does not have"])
+        for op, value in (("fdiv", "x / (x + 3)"), ("sqrt", "sqrt(x)"), ("mulacc", "x * x + x"), ("mulacc", "sin(x)")):
+            doubles = self.graph(f"svod 1\ninput x: f64[64]\noutput a = {value}\n")
+            self.fails(3, "compile", doubles, "-o", self.folder / "p", "--target", "webgpu", says=[f"computes {op} of f64, which WGSL does not have"])
         self.fails(3, "compile", DIGITS, "-o", self.folder / "p", "--target", "webgpu", "--numerics", "strict", says=["is strict, and WGSL promises neither"])
 
     def test_many_workgroups_are_folded(self):
@@ -129,6 +147,18 @@ class Run(ToolTest):
             out = self.folder / f"out{dtype}"
             self.execute(cpu, *words, "--output-dir", out)
             self.execute(plan, *words, "--reference", out, "--rtol", "0", "--atol", "0")
+
+    def test_doubles_are_rounded_once(self):
+        draw = random.Random(5)
+        edges = [0.0, -0.0, 1.0, -1.0, 1.5, 2.0**53 + 1, 1e308, -1e308, 1e-300, 2.0**-149, 3e38, -3.5e38, 65504.0, 0.1, float("inf"), float("nan")]
+        numbers = edges + [draw.uniform(-1, 1) * 2.0**draw.randrange(-60, 60) for _ in range(48)]
+        others = edges[::-1] + [x + draw.choice((0.0, x * 2.0**-52, -x, x / 3)) for x in numbers[16:]]
+        longs = [draw.getrandbits(64) - 2**63 for _ in range(64)]
+        rows = {"a": ("<f8", "<64d", numbers), "b": ("<f8", "<64d", others), "i": ("<i8", "<64q", longs)}
+        words = [w for name, (dtype, code, row) in rows.items() for w in ("-i", f"{name}={npy(self.folder / f'{name}.npy', dtype, [64], struct.pack(code, *row))}")]
+        cpu, plan = self.plans(self.graph(DOUBLES))
+        self.execute(cpu, *words, "--output-dir", self.folder / "out")
+        self.execute(plan, *words, "--reference", self.folder / "out", "--rtol", "1e-15", "--atol", "0")
 
     def test_fourier_transforms(self):
         text = (ROOT / "tests/e2e/ops/fourier.svod").read_text()

@@ -74,8 +74,6 @@ class WgslPrinter {
   Status checkWritable() const {
     for (UOp n : kernel_.ops) {
       if (!needed_.contains(n.id())) continue;
-      if (n.dtype() == DType::F64 && (n.op() == Op::Param || n.op() == Op::Buffer))
-        return doubles("keeps values of f64");
       if (n.dtype() == DType::F32 && kernel_.numerics == Numerics::Strict)
         return fail(Diag::Unsupported,
                     "kernel '" + kernel_.name +
@@ -83,6 +81,12 @@ class WgslPrinter {
                     "compile the graph with --numerics contract, or choose another target");
     }
     return {};
+  }
+
+  /// Functions of f64 rely on sums of products that are rounded once; those of f32 need no more than f64 has.
+  bool keepsDoubles() const {
+    return std::ranges::any_of(
+        kernel_.ops, [](UOp n) { return n.dtype() == DType::F64 && (n.op() == Op::Param || n.op() == Op::Buffer); });
   }
 
   Status doubles(const std::string& what) const {
@@ -175,7 +179,9 @@ class WgslPrinter {
         text = bitcastText(operand, n.dtype(), operands[0]);
       else
         text = opText(n.op(), n.dtype(), operand, operands);
-      if (!text && operand == DType::F64) return doubles("computes " + std::string(toText(n.op())) + " of f64");
+      const bool isInexact = keepsDoubles() && n.op() == Op::Mulacc;
+      if ((!text || isInexact) && operand == DType::F64)
+        return doubles("computes " + std::string(toText(n.op())) + " of f64");
       if (!text) return missingText(n);
       body_.define(n, lane, *text);
     }

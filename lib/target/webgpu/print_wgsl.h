@@ -18,8 +18,9 @@ struct WgslText {
 
 /// A module with the function `main`, which is what one thread does; each argument is in a memory of its own
 /// (wgsl_arguments.h). Thread-safe, deterministic. Fails with Verify if a kernel was not legalized, and with
-/// Unsupported for what WGSL does not have: f64 but where sums and products of it are part of a function of f32, floats
-/// that are strict, more registers than it gives.
+/// Unsupported for what
+/// WGSL does not have: quotients and roots of f64, sums of products of f64 that are kept, floats that are strict, more
+/// registers than it gives.
 Result<WgslText> printWgsl(const LinearKernel& kernel, std::span<const WordUse> arguments);
 
 /// What a kernel by itself does with its arguments.
