@@ -8,6 +8,7 @@
 #include "choose/output_lanes.h"
 #include "choose/reduce_lanes.h"
 #include "choose/share_rows.h"
+#include "choose/shared_places.h"
 #include "choose/shared_sums.h"
 #include "choose/stream_lanes.h"
 #include "choose/transpose_blocks.h"
@@ -35,6 +36,11 @@ constexpr Strategy kNestPreparations[] = {
      "a short output loop whose counter selects among values that every iteration computes (the places of a tile of a "
      "Winograd convolution) is written out",
      On::Cpu, LoopOrder::Free, nullptr, always<expandCases>},
+    {"shared-places",
+     "elements whose place is computed, in a loop that it does not depend on (channels under one grid): that loop "
+     "inside "
+     "of the others, in blocks",
+     On::Cpu, LoopOrder::Free, nullptr, sharePlaces},
     {"share-rows", "transcendental values that two sweeps over a row need are shared (`share`)", On::Cpu,
      LoopOrder::Free, nullptr, always<shareRows>},
 };
