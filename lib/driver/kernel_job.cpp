@@ -36,6 +36,13 @@ GraphGpu graphGpu(const Caps& caps) {
           .columnThreads = parameters::kGpuColumnThreads};
 }
 
+/// Cores without vectors are those of small devices.
+double multipliesPerNs(const Caps& caps) {
+  constexpr int kLeastVector = 16;
+  if (caps.vectorBytes < kLeastVector) return 0;
+  return static_cast<double>(caps.vectorBytes / byteSize(DType::F32) * caps.fmaPerCycle) * caps.clockMHz / 1000.0;
+}
+
 }  // namespace
 
 GraphMachine graphMachine(const Caps& caps) {
@@ -44,10 +51,15 @@ GraphMachine graphMachine(const Caps& caps) {
   if (caps.workgroups) {
     machine.runBytes = kWarpBytes, machine.heldBytes = caps.sharedBytes, machine.viewBytes = kAccessBytes;
     machine.sweepBytes = caps.l2Bytes / std::max(1, caps.workers), machine.gpu = graphGpu(caps);
+    machine.lastBytes = caps.l2Bytes, machine.lastRate = machine.memoryRate = machine.gpu.bytes;
+    machine.multiplies = machine.gpu.lanes;
     machine.narrowProducts =
         std::ranges::any_of(caps.cores, [](const TensorCore* core) { return info(core->in).bits == 16; });
   } else {
     machine.runBytes = 2 * caps.vectorBytes, machine.heldBytes = caps.scratchBytes / parameters::kMostBlockRows;
+    machine.lastBytes = caps.l3Bytes, machine.lastRate = caps.l3MBs / 1000.0,
+    machine.memoryRate = caps.memoryMBs / 1000.0;
+    machine.multiplies = multipliesPerNs(caps);
   }
   return machine;
 }

@@ -6,9 +6,10 @@ namespace svod {
 
 namespace {
 
-/// How much larger than a product of a tap and an element what a channel adds to a result of a tile of 4 x 4 may be
-/// between: along an axis, the sum over k of |A^T[3][k]| |G[k]| |B^T[k]|.
-constexpr double kTileTerms = 48.0 * 48.0;
+/// How much larger than a product of a tap and an element what a channel adds to a result of a tile may be between:
+/// along an axis, the sum over k of |A^T[i][k]| |G[k]| |B^T[k]|, where i is the last row of four (`fast`), or either of
+/// two (`contract`).
+constexpr double kTermsOfLargeTile = 48.0 * 48.0, kTermsOfSmallTile = 8.0 * 8.0;
 /// Roundings of both transforms.
 constexpr double kTileSteps = 32;
 /// Below it dot products of bf16 count as 0.
@@ -42,17 +43,18 @@ std::vector<int32_t> axesOf(UOp x) {
 
 UOp largestOf(BoundMath& m, UOp e) { return e.isScalar() ? e : m.g.reduce(Op::Max, e, axesOf(e)); }
 
-/// The sum of products under windows of 3 x 3, which `fast` may transform: what that adds, which depends on the largest
+/// The sum of products under windows of 3 x 3, which may be transformed: what that adds, which depends on the largest
 /// operands and not on those of an element.
 UOp tileBound(BoundMath& m, UOp n, double count) {
   UOp x = n.src(0);
   int threes = 0;
   for (int32_t axis : n.argAs<ReduceArg>().axes)
     threes += x.shape()[static_cast<size_t>(axis)].bounds().max == 3 ? 1 : 0;
-  if (!m.isFast || n.dtype() != DType::F32 || threes < 2 || x.op() != Op::Mul) return {};
+  if (n.dtype() != DType::F32 || threes < 2 || x.op() != Op::Mul) return {};
   UOp term = m.times(largestOf(m, m.size(x.src(0))), largestOf(m, m.size(x.src(1))));
   const double channels = count / 9;
-  return m.times(term, m.number(channels * kTileTerms * BoundMath::growth(n.dtype(), channels + kTileSteps)));
+  const double terms = m.isFast ? kTermsOfLargeTile : kTermsOfSmallTile;
+  return m.times(term, m.number(channels * terms * BoundMath::growth(n.dtype(), channels + kTileSteps)));
 }
 
 /// `fast` takes a factor that all terms share out of the sum: what is left is summed alone.

@@ -31,8 +31,8 @@ Result<UOp> lateNormalize(UOp root, PassContext& cx) {
 }
 
 Result<UOp> winograd(UOp root, PassContext& cx) {
-  if (cx.numerics != Numerics::Fast) return root;
-  WinogradGraph fast = useWinograd(jobOf(cx).model, root, jobOf(cx).options.machine, jobOf(cx).decisions);
+  if (cx.numerics == Numerics::Strict) return root;
+  WinogradGraph fast = useWinograd(jobOf(cx).model, root, cx.numerics, jobOf(cx).options.machine, jobOf(cx).decisions);
   jobOf(cx).uncut = std::move(fast.uncut);
   return fast.sink;
 }
@@ -94,7 +94,7 @@ constexpr Pass kGraphPasses[] = {
     {"normalize-late", "softmax rows that a product sums up are divided by their sum after it", T, T, lateNormalize,
      true},
     // Before what cuts and lays out sums: the products over channels it makes are sums like others.
-    {"winograd", "convolutions of 3 x 3 taps as two transforms and a product over channels; fast numerics", T, T,
+    {"winograd", "convolutions of 3 x 3 taps as two transforms and a product over channels; not in `strict`", T, T,
      winograd, true},
     // Before split-reduces, which would cut the maximum and the sum of a row apart.
     {"rescale-sums", "long rows of a softmax in parts whose sums are rescaled: memory is swept once less", T, T,

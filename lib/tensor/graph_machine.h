@@ -23,6 +23,10 @@ struct GraphMachine {
   int64_t viewBytes = 1;          // a part of a buffer that begins at a multiple of them is used where it lies
   bool narrowProducts = false;    // tensor cores multiply f16 and bf16 that are widened in the graph
   bool bf16Dots = false;          // sums of products of bf16 become dot product instructions
+  int64_t lastBytes = 36 << 20;   // what stays in the last cache there is
+  double lastRate = 20.4, memoryRate = 12;  // bytes per nanosecond between one core and that cache, and memory
+  double multiplies =
+      57.6;  // of f32, with their additions, per nanosecond and core; 0 where memory is as short as time
   GraphGpu gpu = {};
 };
 

@@ -160,10 +160,11 @@ WinogradGraph useWinograd(Model& model, UOp sink, const WinogradChoice& choose) 
   return WinogradRewriter(model, sink, choose).run();
 }
 
-WinogradGraph useWinograd(Model& model, UOp sink, const GraphMachine& machine, Decisions& decisions) {
+WinogradGraph useWinograd(Model& model, UOp sink, Numerics numerics, const GraphMachine& machine,
+                          Decisions& decisions) {
   NodeDecisions decide(model, toposort(sink), decisions);
   return useWinograd(model, sink, [&](const Convolution& conv, UOp product, UOp sum) {
-    const std::vector<PricedPlan> plans = pricedPlans(conv, product, machine);
+    const std::vector<PricedPlan> plans = pricedPlans(conv, product, numerics, machine);
     if (plans.size() == 1) return plans[0].plan;
     std::vector<Alternative> alternatives;
     for (const PricedPlan& p : plans) alternatives.push_back({p.name, p.cost});

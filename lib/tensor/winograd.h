@@ -25,7 +25,7 @@ struct WinogradGraph {
 /// that is scheduled again keeps the ports and loops it has.
 using WinogradChoice = std::function<WinogradPlan(const Convolution& conv, UOp product, UOp sum)>;
 WinogradGraph useWinograd(Model& model, UOp sink, const WinogradChoice& choose);
-/// With the cheapest plan for each convolution, unless it is decided otherwise.
-WinogradGraph useWinograd(Model& model, UOp sink, const GraphMachine& machine, Decisions& decisions);
+/// With the cheapest plan for each convolution of those that the mode allows, unless it is decided otherwise.
+WinogradGraph useWinograd(Model& model, UOp sink, Numerics numerics, const GraphMachine& machine, Decisions& decisions);
 
 }  // namespace svod

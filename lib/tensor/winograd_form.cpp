@@ -54,8 +54,10 @@ constexpr double kData2[] = {1,  0, -1,  0,
 constexpr double kResult2[] = {1, 1,  1,  0,
                                0, 1, -1, -1};
 constexpr WinogradForm kForms[] = {
-    {4, 6, {6, 3, kWeights4}, {6, 6, kDataShared4}, {6, 6, kData4}, {6, 6, kResultShared4}, {4, 6, kResult4}},
-    {2, 4, {4, 3, kWeights2}, {4, 4, kSame4}, {4, 4, kData2}, {4, 4, kSame4}, {2, 4, kResult2}}};
+    {4, 6, Numerics::Fast,
+     {6, 3, kWeights4}, {6, 6, kDataShared4}, {6, 6, kData4}, {6, 6, kResultShared4}, {4, 6, kResult4}},
+    {2, 4, Numerics::Contract,
+     {4, 3, kWeights2}, {4, 4, kSame4}, {4, 4, kData2}, {4, 4, kSame4}, {2, 4, kResult2}}};
 // clang-format on
 
 double sizeOf(std::span<const int32_t> axes, UOp product) {
@@ -67,34 +69,45 @@ double sizeOf(std::span<const int32_t> axes, UOp product) {
 
 struct ConvSize {
   double groups, batch, channels, filters, height, width;
-  double near;  // elements that stay in cache from one step to the next
   double weights() const { return groups * channels * filters; }
 };
 
-double directCost(const ConvSize& s) {
+/// What bytes cost that come from where this many of them stay, without what the second level cache gives.
+double costOfByte(double all, const GraphMachine& m) {
+  if (all <= static_cast<double>(m.cacheBytes)) return 0;
+  return m.multiplies / (all <= static_cast<double>(m.lastBytes) ? m.lastRate : m.memoryRate);
+}
+
+/// Each weight is read from memory once.
+double costOfWeights(double weights, const GraphMachine& m) {
+  return weights * kWeightBytes * m.multiplies / m.memoryRate;
+}
+
+double directCost(const ConvSize& s, const GraphMachine& m) {
   constexpr double kTaps = 9;
-  return kTaps * s.weights() * s.batch * s.height * s.width;
+  return kDirectCost * kTaps * s.weights() * s.batch * s.height * s.width + costOfWeights(kTaps * s.weights(), m);
 }
 
 int64_t tilesAlong(double extent, const WinogradForm& f) { return static_cast<int64_t>(std::ceil(extent / f.tile)); }
 
 /// Of as many blocks of `rows` rows of tiles as there must be.
-double costOf(const WinogradForm& f, const ConvSize& s, int64_t rows) {
+double costOf(const WinogradForm& f, const ConvSize& s, int64_t rows, const GraphMachine& m) {
   const double places = f.points * f.points, weights = places * s.weights();
   const auto blocks = static_cast<double>((tilesAlong(s.height, f) + rows - 1) / rows);
   const double tiles = s.batch * static_cast<double>(rows * tilesAlong(s.width, f));
   const double moved = places * tiles * s.groups * (s.channels + s.filters);
-  const double each = std::clamp(kNearCost + kDoublingCost * std::log2(moved / s.near), kNearCost, kFarCost);
-  const double again = weights > s.near ? kWeightCost : kNearWeightCost;
-  return weights * (blocks * tiles + kWeightCost + (blocks - 1) * again) + blocks * (moved * each + kBlockCost);
+  const double each = kNearCost + kMovedBytes * costOfByte(kWeightBytes * moved, m);
+  const double again = kNearWeightCost + kWeightBytes * costOfByte(kWeightBytes * weights, m);
+  return weights * (blocks * tiles + (blocks - 1) * again) + costOfWeights(weights, m) +
+         blocks * (moved * each + kBlockCost);
 }
 
 /// The number of rows, fewer than all, with the least cost; 0 where there is one row.
-int64_t bestRows(const WinogradForm& f, const ConvSize& s) {
+int64_t bestRows(const WinogradForm& f, const ConvSize& s, const GraphMachine& m) {
   int64_t best = 0;
   double least = 0;
   for (int64_t rows = 1; rows < tilesAlong(s.height, f); ++rows)
-    if (double cost = costOf(f, s, rows); best == 0 || cost < least) best = rows, least = cost;
+    if (double cost = costOf(f, s, rows, m); best == 0 || cost < least) best = rows, least = cost;
   return best;
 }
 
@@ -102,23 +115,25 @@ int64_t bestRows(const WinogradForm& f, const ConvSize& s) {
 
 std::span<const WinogradForm> winogradForms() { return kForms; }
 
-std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product, const GraphMachine& machine) {
+std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product, Numerics numerics,
+                                    const GraphMachine& machine) {
   const ConvSize size{sizeOf(conv.groups, product),
                       sizeOf(conv.batch, product),
                       sizeOf(conv.channels, product),
                       sizeOf(conv.filters, product),
                       sizeOf({&conv.windows[0].out, 1}, product),
-                      sizeOf({&conv.windows[1].out, 1}, product),
-                      static_cast<double>(machine.cacheBytes / byteSize(DType::F32))};
-  std::vector<PricedPlan> plans{{{}, "direct", directCost(size), false}};
-  if (size.channels < kMinChannels || size.filters < kMinChannels) return plans;
+                      sizeOf({&conv.windows[1].out, 1}, product)};
+  std::vector<PricedPlan> plans{{{}, "direct", directCost(size, machine), false}};
+  if (size.channels < kMinChannels || size.filters < kMinChannels || machine.multiplies == 0) return plans;
+  const bool isGpu = machine.gpu.lanes > 0;  // which have been priced, and not timed
   for (const WinogradForm& form : kForms) {
+    if (numerics < (isGpu ? Numerics::Fast : form.least)) continue;
     const bool hasRows = product.shape()[static_cast<size_t>(conv.windows[0].out)].isConst();
-    const int64_t all = tilesAlong(size.height, form), rows = hasRows ? bestRows(form, size) : 0;
+    const int64_t all = tilesAlong(size.height, form), rows = hasRows ? bestRows(form, size, machine) : 0;
     const std::string name = "f" + std::to_string(form.tile);
-    plans.push_back({{&form, hasRows ? all : INT64_MAX}, name, costOf(form, size, all), false});
+    plans.push_back({{&form, hasRows ? all : INT64_MAX}, name, costOf(form, size, all, machine), false});
     if (rows > 0)
-      plans.push_back({{&form, rows}, name + ".rows" + std::to_string(rows), costOf(form, size, rows), true});
+      plans.push_back({{&form, rows}, name + ".rows" + std::to_string(rows), costOf(form, size, rows, machine), true});
   }
   return plans;
 }

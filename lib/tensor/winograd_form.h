@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/numerics.h"
 #include "tensor/convolution.h"
 #include "tensor/graph_machine.h"
 
@@ -19,6 +20,7 @@ struct SmallMatrix {
 /// The transforms of one axis. `data` and `result` are products of two matrices: what several rows share comes first.
 struct WinogradForm {
   int tile, points;  // results and places of a tile along an axis
+  Numerics least;    // the strictest mode in which it may stand for the sum
   SmallMatrix weights, dataShared, data, resultShared, result;
 };
 
@@ -38,8 +40,9 @@ struct PricedPlan {
   bool isLoop = false;  // over rows of tiles, of the form before it
 };
 /// The plain sum, then each form with all rows at once and with the best number of them, where that is fewer and their
-/// number is known. Prices are those of the likely sizes.
-std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product, const GraphMachine& machine);
+/// number is known. Prices are those of the likely sizes: multiplications in register tiles.
+std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product, Numerics numerics,
+                                    const GraphMachine& machine);
 /// The position of the plan to take: of the least work, if it is worth more than its rounding.
 size_t cheapestPlan(std::span<const PricedPlan> plans);
 
