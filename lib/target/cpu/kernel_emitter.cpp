@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/likely.h"
 #include "ir/local_memory.h"
 #include "ir/text.h"
 #include "target/cpu/dot.h"
@@ -248,6 +249,16 @@ llvm::Value* KernelEmitter::openLoop(UOp range) {
   return builder_.CreateIntCast(counter, llvmType(context_, range.dtype(), 1), true);
 }
 
+/// How often a loop goes on for each time that it ends. Without it every loop counts as one of 32 turns, and registers
+/// go to the nest of most loops instead of the one that runs most often.
+llvm::MDNode* KernelEmitter::turnsOf(UOp range) {
+  constexpr int64_t kMost = 1 << 20, kOnce = 1 << 10;
+  const int64_t turns = std::clamp<int64_t>(likelySize(range.src(0)), 1, kMost);
+  llvm::MDBuilder metadata(context_);
+  if (turns == 1) return metadata.createBranchWeights(1, kOnce);
+  return metadata.createBranchWeights(static_cast<uint32_t>(turns - 1), 1);
+}
+
 Status KernelEmitter::closeLoops(UOp end) {
   for (size_t i = end.srcCount() - 1; i > 0; --i) {
     if (loops_.empty() || loops_.back().range != end.src(i))
@@ -256,7 +267,7 @@ Status KernelEmitter::closeLoops(UOp end) {
     loops_.pop_back();
     llvm::Value* next = builder_.CreateAdd(loop.counter, builder_.getInt64(1), "", /*NUW=*/true, /*NSW=*/true);
     loop.counter->addIncoming(next, builder_.GetInsertBlock());
-    builder_.CreateCondBr(builder_.CreateICmpSLT(next, loop.end), loop.body, loop.exit);
+    builder_.CreateCondBr(builder_.CreateICmpSLT(next, loop.end), loop.body, loop.exit, turnsOf(loop.range));
     loop.exit->insertInto(function_);
     builder_.SetInsertPoint(loop.exit);
   }

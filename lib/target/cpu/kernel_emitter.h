@@ -53,6 +53,7 @@ class KernelEmitter {
   Result<llvm::Value*> emitArithmetic(UOp node);
   llvm::Value* openLoop(UOp range);
   Status closeLoops(UOp end);
+  llvm::MDNode* turnsOf(UOp range);
 
   // kernel_memory.cpp
   Result<llvm::Value*> emitIndex(UOp node);
