@@ -6,7 +6,7 @@
 
 namespace svod {
 
-enum class Branch : uint8_t { NextNest, Pack, Order };
+enum class Branch : uint8_t { NextNest, Pack, Order, Lanes };
 
 struct BranchInfo {
   std::string_view name, what;  // `what`: the question, as --list-strategies shows it

@@ -69,7 +69,7 @@ std::vector<Lanes> withOtherPieces(const Chooser& c, const CostModel& model, std
 }  // namespace
 
 // The best vector axis for each loop nest, by the cost model.
-LanePlan chooseLanes(const Chooser& c, Panels panels) {
+LanePlan chooseLanes(const Chooser& c, Panels panels, UOp without) {
   using parameters::kReduceLanes, parameters::kPanelLanes;
   const CostModel model(c.facts(), c.caps);
   const std::vector<uint32_t> laidOut = c.laidOut();
@@ -77,7 +77,8 @@ LanePlan chooseLanes(const Chooser& c, Panels panels) {
   LanePlan best{withReduces(c, model, {}), {}};
   double cost = kReduceLanes * model.instructions(best.lanes);
   for (const Axis& axis : c.facts().axes) {
-    if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop || isInFill(c.facts(), axis.range))
+    if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop || isInFill(c.facts(), axis.range) ||
+        axis.range == without)
       continue;
     for (int64_t w : model.widths(axis.range)) {
       std::vector<Lanes> lanes = withReduces(c, model, {{axis.range, w}});

@@ -15,6 +15,7 @@ struct LanePlan {
 };
 /// Which operands may be in panels: Free ones are weights, laid out when the plan is built.
 enum class Panels : uint8_t { Any, Free };
-LanePlan chooseLanes(const Chooser& chooser, Panels panels);
+/// No lanes are given to the output loop `without`.
+LanePlan chooseLanes(const Chooser& chooser, Panels panels, UOp without = {});
 
 }  // namespace svod

@@ -102,6 +102,14 @@ bool hasPacked(const Chooser& c, uint32_t slot) {
   });
 }
 
+/// The loop of the lanes of a matrix product where this seed is the one whose lanes are along another.
+UOp loopToAvoid(Chooser& c) {
+  if (c.pattern() != Pattern::Gemm) return {};
+  const LanePlan plan = chooseLanes(c, Panels::Any);
+  if (plan.lanes.empty() || c.branches.decide(Branch::Lanes, true)) return {};
+  return plan.lanes[0].range;
+}
+
 }  // namespace
 
 std::span<const Strategy> nestPreparations() { return kNestPreparations; }
@@ -109,13 +117,14 @@ std::span<const NestStrategy> nestStrategies() { return kNestStrategies; }
 
 bool chooseNests(Chooser& c) {
   runAll(nestPreparations(), c);
-  const LanePlan plan = chooseLanes(c, Panels::Any);
+  const UOp avoided = loopToAvoid(c);
+  const LanePlan plan = chooseLanes(c, Panels::Any, avoided);
   Chooser trial = c;
   giveLanes(trial, plan);
   if (!plan.packed || hasPacked(trial, *plan.packed)) {
     c.keep(std::move(trial));
   } else {
-    giveLanes(c, chooseLanes(c, Panels::Free));  // those lanes do not pay without the panel
+    giveLanes(c, chooseLanes(c, Panels::Free, avoided));  // those lanes do not pay without the panel
   }
   return true;
 }
