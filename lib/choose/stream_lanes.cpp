@@ -25,10 +25,24 @@ int64_t vectorsAtOnce(int64_t vectors, bool isEven, double weight, bool isInner)
   return best;
 }
 
+/// Vectors that make a line of the cache, where loads run along the lanes and the loops inside of theirs go elsewhere.
+int64_t vectorsOfLine(const Chooser& c, const Lanes& lanes) {
+  UOp innermost;
+  for (const Axis& axis : c.facts().axes)
+    if (axis.nest == Nest::Output && maxExtent(axis.range) > 1) innermost = axis.range;
+  if (!innermost || innermost == lanes.range) return 1;
+  int64_t vectors = 1;
+  for (const Access& a : c.facts().accesses)
+    if (!a.isStore && strideOf(a, lanes.range) == 1)
+      vectors = std::max(vectors, c.caps.lineBytes / (lanes.width * byteSize(a.node.dtype())));
+  return vectors;
+}
+
 }  // namespace
 
 void widenStreams(Chooser& c, const LoopNest& nest) {
   const Lanes& lanes = nest.lanes;
+  const int64_t line = vectorsOfLine(c, lanes);
   c.apply(OptKind::Vector, idOf(lanes.range), lanes.width, "along this loop it takes the fewest instructions");
   const UOp loop = c.range(idOf(lanes.range));
   double weight = 0;
@@ -41,7 +55,11 @@ void widenStreams(Chooser& c, const LoopNest& nest) {
   if (!extent) return;
   const int64_t vectors = ceilDiv(*extent, lanes.width);
   const int64_t n = vectorsAtOnce(vectors, *extent % lanes.width == 0, weight, isInner);
-  if (n == 1) return;
+  if (n == 1) {
+    if (line > 1 && *extent % lanes.width == 0 && vectors % line == 0)
+      c.apply(OptKind::Upcast, idOf(lanes.range), line, "whole lines are read before the next step goes elsewhere");
+    return;
+  }
   c.apply(OptKind::Upcast, idOf(lanes.range), n,
           n == vectors ? "a short loop: all of its vectors at once" : "several vectors per step");
 }

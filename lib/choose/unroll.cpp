@@ -11,7 +11,8 @@ void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
   using namespace parameters;
   if (!reduce) return;
   const bool products = sumsProducts(reduce);
-  const int64_t mostWhole = products ? kMostTaps : kManyTerms;
+  const int64_t mostTaps = c.caps.vectorRegisters < kManyRegisters ? kMostTapsOfFew : kMostTaps;
+  const int64_t mostWhole = products ? mostTaps : kManyTerms;
   bool inside = false;  // the loops inside this one are written out
   const std::vector<UOp> loops(reduce.src().begin() + 1, reduce.src().end());
   for (UOp loop : std::views::reverse(loops)) {
@@ -22,7 +23,7 @@ void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
              c.apply(OptKind::Unroll, idOf(loop), n, "fewer branches in a short body");
     };
     const auto mostInPart = [&](int64_t n) {
-      return inside ? kMostTaps : products && *extent / n >= kLongTurns ? kManyTerms : kFewTerms;
+      return inside ? mostTaps : products && *extent / n >= kLongTurns ? kManyTerms : kFewTerms;
     };
     if (*extent > kLongestWhole || !writesOut(*extent, mostWhole)) {
       if (!writesOut(4, mostInPart(4))) writesOut(2, mostInPart(2));

@@ -19,9 +19,9 @@ SlidingTileCost::SlidingTileCost(const SlidingCopy& c, const Caps& caps)
 }
 
 bool SlidingTileCost::fits(const SlidingTile& t) const {
-  const int64_t vectors = t.lines * t.vectors;
+  const int64_t vectors = t.lines * t.vectors, gates = t.acrossLines && caps_.maskedBytes == 0 ? kSlideGates : 0;
   return t.filters <= filters_ &&
-         t.filters * vectors + vectors + caps_.vectorRegisters / kSlideOthers <= caps_.vectorRegisters;
+         t.filters * vectors + vectors + caps_.vectorRegisters / kSlideOthers + gates <= caps_.vectorRegisters;
 }
 
 double SlidingTileCost::usefulLanes() const {
