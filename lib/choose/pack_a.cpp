@@ -33,16 +33,18 @@ std::optional<RowPanel> rowPanelOf(const Chooser& c, UOp reduce, const Lanes& la
                                    int64_t terms, int64_t mostBytes) {
   if (reduce.srcCount() != 2 || !tile.rowAxis || !constExtent(tile.rowAxis) || !constExtent(reduce.src(1))) return {};
   const int64_t depth = maxExtent(reduce.src(1));
-  const bool stays = depth * c.caps.lineBytes <= c.caps.l1Bytes / 4 * 3;  // what one row tile touches, for the next one
-  const int64_t columnTiles = maxExtent(lanes.range) / (tile.vectors * lanes.width);
-  if (stays || columnTiles < parameters::kWorthTurning) return {};
+  const int64_t columns = tile.vectors * lanes.width, columnTiles = maxExtent(lanes.range) / columns;
+  if (columnTiles < parameters::kWorthTurning) return {};
+  const int64_t nearest = c.caps.l1Bytes / 4 * 3;
+  const bool linesStay = depth * c.caps.lineBytes <= nearest;  // what one row tile touches, for the next one
   const std::vector<Access> all = c.facts().accesses;
   for (const Access& a : all) {
     if (!a.slot || a.isStore || a.node.dependsOn(lanes.range) || strideOf(a, tile.rowAxis) != 1) continue;
     const int64_t bytes = byteSize(a.node.dtype());
     if (strideOf(a, reduce.src(1)).value_or(0) * bytes < c.caps.lineBytes) continue;
-    const bool isNear = maxExtent(tile.rowAxis) * depth * bytes <= residentBytes(c.caps);
-    if (isNear && columnTiles < parameters::kWorthTurningNear) continue;
+    const int64_t matrix = maxExtent(tile.rowAxis) * depth * bytes;
+    const bool isNear = matrix <= residentBytes(c.caps), staysNearest = matrix + depth * columns * bytes <= nearest;
+    if (isNear ? staysNearest || columnTiles < parameters::kWorthTurningNear : linesStay) continue;
     if (c.isLaidOut(*a.slot) || std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
     const int64_t most = mostBytes / (terms * bytes);
     if (std::optional<int64_t> rows = rowsOfCopy(c, lanes, tile, most)) return RowPanel{*a.slot, *rows};
