@@ -11,16 +11,22 @@ namespace svod {
 
 namespace {
 
+// Blocks of results there are without those of rows and columns.
+int64_t blocksBesides(const Chooser& c, const Lanes& lanes, const RegisterTile& tile) {
+  int64_t others = 1;
+  for (const Axis& axis : c.facts().axes)
+    if (const UOp r = axis.range; axis.nest == Nest::Output && r != lanes.range && r != tile.rowAxis)
+      others *= maxExtent(r);
+  return others;
+}
+
 // As many rows as make enough blocks for the workers, and no more than the copy has room for; few blocks, because each
 // copies the columns of the other operand again. Nothing where there is room for so few that this takes more than it
 // saves.
 std::optional<int64_t> rowsOfCopy(const Chooser& c, const Lanes& lanes, const RegisterTile& tile, int64_t most) {
   const int64_t rows = maxExtent(tile.rowAxis), shares = c.caps.threads && c.caps.workers > 1 ? 2 * c.caps.workers : 1;
   if (most < std::min(parameters::kLeastVectors * lanes.width, rows)) return {};
-  int64_t others = 1;  // blocks there are without those of rows
-  for (const Axis& axis : c.facts().axes)
-    if (const UOp r = axis.range; axis.nest == Nest::Output && r != lanes.range && r != tile.rowAxis)
-      others *= maxExtent(r);
+  const int64_t others = blocksBesides(c, lanes, tile);
   const int64_t wholeTiles = roundUp(most, tile.rows);
   const int64_t block = std::min(wholeTiles, std::max(parameters::kFewestRows, ceilDiv(rows * others, shares)));
   const int64_t even = ceilDiv(rows, ceilDiv(rows, block));
@@ -47,7 +53,10 @@ std::optional<RowPanel> rowPanelOf(const Chooser& c, UOp reduce, const Lanes& la
     if (isNear ? staysNearest || columnTiles < parameters::kWorthTurningNear : linesStay) continue;
     if (c.isLaidOut(*a.slot) || std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
     const int64_t most = mostBytes / (terms * bytes);
-    if (std::optional<int64_t> rows = rowsOfCopy(c, lanes, tile, most)) return RowPanel{*a.slot, *rows};
+    const std::optional<int64_t> rows = rowsOfCopy(c, lanes, tile, most);
+    // What is near is turned once for all columns, or not at all.
+    const bool isOnce = rows && *rows >= maxExtent(tile.rowAxis) && blocksBesides(c, lanes, tile) == 1;
+    if (rows && (!isNear || isOnce)) return RowPanel{*a.slot, *rows};
   }
   return {};
 }

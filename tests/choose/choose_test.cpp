@@ -105,8 +105,11 @@ TEST_CASE("What the heuristic chooses for products whose rows lie across memory"
              Catch::StartsWith("tile(n0,64) ") && Catch::Contains("pack(1,"));
   for (int64_t terms : {32768, 524288})
     CHECK_THAT(chosen(buildMatmulAcross, {512, 512, terms}, strictly()), !Catch::Contains("pack(1,"));
-  for (Sizes s : {Sizes{1024, 1024, 64}, Sizes{64, 1024, 1024}, Sizes{1024, 16, 1024}})  // few terms, rows, columns
+  for (Sizes s : {Sizes{1024, 1024, 64}, Sizes{64, 256, 1024}, Sizes{1024, 16, 1024}})  // few terms, columns
     CHECK_THAT(chosen(buildMatmulAcross, s, caps), !Catch::Contains("pack(1,"));
+  // What stays in the second level cache, and not in the first, is turned where many columns read it.
+  CHECK_THAT(chosen(buildMatmulAcross, {64, 1024, 1024}, caps), Catch::Contains("pack(1,n0,k0)"));
+  CHECK_THAT(chosen(buildMatmulAcross, {32, 1024, 48}, caps), !Catch::Contains("pack(1,"));
 }
 
 TEST_CASE("What the heuristic chooses for rows that are read several times") {
@@ -157,6 +160,10 @@ TEST_CASE("What the heuristic chooses for convolutions") {
         "upcast(p1.k2,0) upcast(n0,5) vector(n1.i+n2,16) upcast(n1.i+n2,4) unroll(k2,3) unroll(k1,3) "
         "unroll(k0,2) thread(n1.o,1)");
   CHECK_THAT(chosen(buildConv2dStep2, {64, 28, 28}, caps), Catch::Contains("window("));
+  Caps few = caps;
+  few.vectorBytes = 32, few.vectorRegisters = 16, few.maskedBytes = 0;  // a body of many products would spill results
+  CHECK_THAT(chosen(buildDeepConv2d, {64, 28, 28}, few),
+             Catch::Contains("unroll(k1,3)") && !Catch::Contains("unroll(k0"));
   Caps smallL1 = caps;
   smallL1.l1Bytes = 2 << 10;
   CHECK_THAT(chosen(buildDeepConv2d, {64, 28, 28}, smallL1), Catch::EndsWith(" prefetch(1,k0,360)"));
