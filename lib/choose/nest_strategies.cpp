@@ -102,9 +102,9 @@ bool hasPacked(const Chooser& c, uint32_t slot) {
   });
 }
 
-/// The loop of the lanes of a matrix product where this seed is the one whose lanes are along another.
+/// The loop of the lanes of a product with weights where this seed is the one whose lanes are along another.
 UOp loopToAvoid(Chooser& c) {
-  if (c.pattern() != Pattern::Gemm) return {};
+  if (c.pattern() != Pattern::Gemm || c.laidOut().empty()) return {};
   const LanePlan plan = chooseLanes(c, Panels::Any);
   if (plan.lanes.empty() || c.branches.decide(Branch::Lanes, true)) return {};
   return plan.lanes[0].range;
