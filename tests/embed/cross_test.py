@@ -44,6 +44,10 @@ __asm__(".globl _start\n_start:\n  mv a0, sp\n  andi sp, sp, -16\n  tail begin\n
 """ % ROOT
 
 
+# QEMU 7.2 fails an assertion where a conversion toward zero follows another with no arithmetic of floats between them.
+ONE_VECTOR = {("conversions", "rv64gcv"): ["--opts", "a_b=vector(n0,2)", "--opts", "c_e=vector(n0,2)"]}
+
+
 class Library(Model):
     """A network as a library for another machine, beside the plan of this one."""
 
@@ -52,6 +56,7 @@ class Library(Model):
         super().__init__(test, graph, name, emit=(), words=["--cpu", host, "--numerics", numerics], variables=variables, repeat=repeat)
         self.files = {"static-lib": test.folder / f"{name}.a", "header": test.folder / f"{name}.h"}
         test.svodc("compile", graph, "--triple", triple, *(["--cpu", cpu] if cpu else []), "--numerics", numerics, "--prefix", name,
+                   *ONE_VECTOR.get((name, cpu), []),
                    *[word for kind, path in self.files.items() for word in ("--emit", f"{kind}={path}")])
 
     def constant(self, name):
