@@ -209,7 +209,7 @@ TEST_CASE("Every seed of a kernel keeps its value, and of short kernels the firs
         if (machine == 1) caps.l1Bytes = 1 << 10, caps.l2Bytes = 1 << 12;
         if (machine > 1) caps.workgroups = true, caps.threads = false;
         if (machine == 3) caps.cores = tensorCoresOf(GpuFamily::Metal, 7);
-        if (machine == 0 && kernel.name.starts_with("conv2d")) caps.constants = {2};
+        if (machine == 0 && (kernel.name.starts_with("conv2d") || kernel.name == "matmul")) caps.constants = {2};
         if (sizes.k == 18 && kernel.name != "matmul") continue;                 // terms enough for panels
         if (sizes.n == 36 && kernel.name != "transpose") continue;              // enough for squares
         if (sizes.m > 20 && kernel.name.starts_with("conv2d-bytes")) continue;  // many products to interpret
