@@ -7,12 +7,10 @@ import sys
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests/cli"))
-from svodc import SYMBOLIC, ToolTest, main, npy, run  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "common"))
+from device_runs import DIGITS, ROOT, SAMPLES, DeviceRuns, ToolTest, npy, run  # noqa: E402
+from svodc import main  # noqa: E402
 
-DIGITS = ROOT / "examples/digits/digits.svod"
-SAMPLES = ROOT / "examples/digits/samples.npy"
 LISTED = run("svod-run", "--list-devices", "--webgpu-library", "libwgpu_native.so")
 needs_adapter = unittest.skipIf(LISTED.returncode != 0, "this machine has no adapter of WebGPU; docs/webgpu.md says what brings one")
 DOUBLES = """svod 1
@@ -112,25 +110,9 @@ class Compile(ToolTest):
 
 
 @needs_adapter
-class Run(ToolTest):
-    def plans(self, graph, *words):
-        for target in ("cpu", "webgpu"):
-            self.svodc("compile", graph, "-o", self.folder / target, "--target", target, *words)
-        return self.folder / "cpu", self.folder / "webgpu"
-
-    def execute(self, *words, code=0):
-        done = run("svod-run", *words)
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        return done
-
-    def test_digits_are_read(self):
-        cpu, plan = self.plans(DIGITS)
-        self.execute(cpu, "-i", f"image={SAMPLES}", "--output-dir", self.folder / "out")
-        done = self.execute(plan, "-i", f"image={SAMPLES}", "--reference", self.folder / "out", "--profile")
-        self.assertIn("kernel", done.stdout)
-        explained = self.execute(plan, "--explain").stdout
-        self.assertIn("webgpu:0", explained)
-        self.assertRegex(explained, r"runs \d+ kernels for default")
+class Run(DeviceRuns, ToolTest):
+    kind, limits, listed = "webgpu", ("default", "large"), LISTED
+    others = ("--cuda-driver", "--opencl-loader")
 
     def test_integers_of_64_bits_are_exact(self):
         draw = random.Random(3)
@@ -177,51 +159,6 @@ class Run(ToolTest):
             got = struct.unpack(f"<{n}i", (self.folder / "out/y.npy").read_bytes()[-4 * n:])
             self.assertEqual(got[:9] + got[-9:], tuple(3 * i for i in (*range(n)[:9], *range(n)[-9:])))
             self.assertEqual(sum(got), 3 * n * (n - 1) // 2)
-
-    def test_sizes_change_from_run_to_run(self):
-        _, plan = self.plans(self.graph(SYMBOLIC))
-        for n in (1, 3, 64):
-            x = npy(self.folder / "x.npy", "<f4", [n, 8], struct.pack(f"<{8 * n}f", *range(8 * n)))
-            self.execute(plan, "-i", f"x={x}", "--output-dir", self.folder / "out")
-            got = struct.unpack(f"<{8 * n}f", (self.folder / "out/z.npy").read_bytes()[-32 * n:])
-            self.assertEqual(list(got), [2.0 * i for i in range(8 * n)])
-
-    def test_states_stay_on_the_device(self):
-        graph = self.graph("svod 1\ninput x: f32[8]\nstate s: f32[8]\nnext = s + copy(x, device=gpu)\nassign s = next\noutput y = copy(next, device=cpu)\n")
-        plan = self.folder / "plan"
-        self.svodc("compile", graph, "-o", plan, "--device", "gpu=webgpu:large")
-        x = npy(self.folder / "x.npy", "<f4", [8], struct.pack("<8f", *range(8)))
-        self.execute(plan, "-i", f"x={x}", "--repeat", "3", "--output-dir", self.folder / "out")
-        got = struct.unpack("<8f", (self.folder / "out/y.npy").read_bytes()[-32:])
-        self.assertEqual(list(got), [3.0 * i for i in range(8)])
-
-    def test_two_devices_of_a_plan_may_be_one_of_the_machine(self):
-        graph = self.graph("svod 1\ninput x: f32[8]\na = copy(x, device=one) * 3\nb = copy(a, device=two) + 1\noutput y = copy(b, device=cpu) * 2\n")
-        plan = self.folder / "plan"
-        self.svodc("compile", graph, "-o", plan, "--device", "one=webgpu", "--device", "two=webgpu")
-        x = npy(self.folder / "x.npy", "<f4", [8], struct.pack("<8f", *range(8)))
-        self.execute(plan, "-i", f"x={x}", "--device", "one=0", "--device", "two=0", "--repeat", "3", "--output-dir", self.folder / "out")
-        got = struct.unpack("<8f", (self.folder / "out/y.npy").read_bytes()[-32:])
-        self.assertEqual(list(got), [6.0 * i + 2 for i in range(8)])
-
-    def test_adapters_are_listed(self):
-        self.assertTrue(LISTED.stdout.startswith("webgpu:0, "), LISTED.stdout)
-        self.assertIn("KiB", LISTED.stdout)
-        self.assertIn("webgpu:0, ", self.execute("--list-devices").stdout)
-
-    def test_a_number_that_is_not_there_is_an_error(self):
-        _, plan = self.plans(self.graph(SYMBOLIC))
-        x = npy(self.folder / "x.npy", "<f4", [2, 8], bytes(64))
-        name = json.loads((plan / "plan.json").read_text())["devices"][1]["name"]
-        done = self.execute(plan, "-i", f"x={x}", "--device", f"{name}=99", code=77)
-        self.assertIn("there is no device webgpu:99", done.stderr)
-        done = self.execute(plan, "-i", f"x={x}", "--device", f"{name}=no", code=2)
-        self.assertIn("--list-devices", done.stderr)
-
-    def test_switches_of_other_kinds_are_passed_over(self):
-        _, plan = self.plans(self.graph(SYMBOLIC))
-        x = npy(self.folder / "x.npy", "<f4", [2, 8], bytes(64))
-        self.execute(plan, "-i", f"x={x}", "--no-jit", "--no-graphs", "--sync-steps", "--cuda-driver", "libnone-such.so", "--opencl-loader", "libnone-such.so")
 
 
 if __name__ == "__main__":
