@@ -200,6 +200,7 @@ TEST_CASE("Every seed of a kernel keeps its value, and of short kernels the firs
   std::set<std::string_view> seen, branches;
   std::vector<TestKernel> kernels(testKernels().begin(), testKernels().end());
   kernels.push_back({"prefixes", buildPrefixes});
+  kernels.push_back({"matmul-weights", buildMatmul});
   kernels.push_back({"conv2d-bytes", buildByteConv2d});
   kernels.push_back({"conv2d-bytes-step2", buildByteConv2dStep2});
   for (const TestKernel& kernel : kernels)
@@ -209,7 +210,8 @@ TEST_CASE("Every seed of a kernel keeps its value, and of short kernels the firs
         if (machine == 1) caps.l1Bytes = 1 << 10, caps.l2Bytes = 1 << 12;
         if (machine > 1) caps.workgroups = true, caps.threads = false;
         if (machine == 3) caps.cores = tensorCoresOf(GpuFamily::Metal, 7);
-        if (machine == 0 && (kernel.name.starts_with("conv2d") || kernel.name == "matmul")) caps.constants = {2};
+        const bool hasWeights = kernel.name.starts_with("conv2d") || kernel.name == "matmul-weights";
+        if (machine == 0 && hasWeights) caps.constants = {2};
         if (sizes.k == 18 && kernel.name != "matmul") continue;                 // terms enough for panels
         if (sizes.n == 36 && kernel.name != "transpose") continue;              // enough for squares
         if (sizes.m > 20 && kernel.name.starts_with("conv2d-bytes")) continue;  // many products to interpret
