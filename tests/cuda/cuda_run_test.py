@@ -297,7 +297,7 @@ class Cuda(ToolTest):
         self.refused(2, "usage", "the plan has no device 'near'", "svodc inspect PLAN names those it has", plan, "--device", "near=0")
         device = json.loads((plan / "plan.json").read_text())["devices"][1]["name"]
         self.refused(2, "usage", "the device option 'number' is 'two'",
-                     "it is the number of a CUDA device, from 0 on: svod-run --list-devices shows them", plan, "--device", f"{device}=two")
+                     "it is the number of a device of kind cuda, from 0 on: svod-run --list-devices shows them", plan, "--device", f"{device}=two")
 
 
 if __name__ == "__main__":
