@@ -1,8 +1,7 @@
 // What the component for OpenCL devices says of devices and kernels that do not fit, and how it counts with addresses.
 #include <catch2/catch.hpp>
 
-#include "common/sanitizers.h"
-#include "plan/plan.h"
+#include "common/device_component.h"
 #include "runtime-min/addresses.h"
 #include "runtime-opencl/opencl_device.h"
 
@@ -21,37 +20,7 @@ OpenClInfo large() {
   return info;
 }
 
-KernelDesc kernelWith(std::vector<LaunchAttribute> attributes) {
-  KernelDesc kernel;
-  kernel.name = kernel.symbol = "k";
-  kernel.grid.emplace();
-  kernel.grid->threads = {64, 2, 1};
-  kernel.grid->sharedBytes = 16 << 10;
-  kernel.grid->attributes = std::move(attributes);
-  kernel.args.resize(2);
-  return kernel;
-}
-
-std::string refusal(const OpenClInfo& info, const KernelDesc& kernel, Diag diag = Diag::CpuFeatures) {
-  const Status status = checkFits(info, kernel);
-  if (status) return "";
-  CHECK(status.error()->diag == diag);
-  CHECK(!status.error()->help.empty());
-  return status.error()->message;
-}
-
-/// Nothing where this machine has none, and where sanitizers would find what drivers do.
-std::unique_ptr<OpenClDevice> deviceHere() {
-  if (kAddressSanitizer || kThreadSanitizer) {
-    WARN("skipped: sanitizers are for what is ours, and not for drivers");
-    return nullptr;
-  }
-  auto cl = Loader::open("");
-  auto device = cl ? OpenClDevice::open(*cl, {}) : Result<std::unique_ptr<OpenClDevice>>(fail(std::move(cl.error())));
-  if (device) return std::move(*device);
-  WARN("skipped: this machine has no OpenCL device: " << toText(device.error()));
-  return nullptr;
-}
+std::unique_ptr<OpenClDevice> deviceHere() { return svod::deviceHere<OpenClDevice, Loader>(); }
 
 }  // namespace
 
@@ -133,30 +102,5 @@ TEST_CASE("the log of the device's compiler is in the error of a kernel that it 
 }
 
 TEST_CASE("a device copies, tells failures, and is usable after one") {
-  const auto device = deviceHere();
-  if (!device) return;
-  auto memory = device->allocate(4096);
-  REQUIRE(memory);
-  auto* const at = static_cast<std::byte*>(*memory);
-  std::vector<uint32_t> data(512), back(512);
-  for (uint32_t i = 0; i < data.size(); ++i) data[i] = i * 7;
-  device->copyIn(at, data.data(), 2048, 1);
-  device->copyWithin(at + 2048, at, 2048, 2);
-  Device::Ticket last = device->copyOut(back.data(), at + 2048, 2048, 3);
-  CHECK(!device->wait(last));
-  CHECK(device->isDone(last));
-  CHECK(back == data);
-  CHECK(!device->checkAddress(data.data(), 4));
-  CHECK(!device->checkAddress(at + 4000, 100));
-  CHECK(device->checkAddress(at + 4000, 96));
-  last = device->copyIn(at + 4000, data.data(), 2048, 9);
-  const auto failed = device->wait(last);
-  REQUIRE(failed);
-  CHECK(failed->tag == 9);
-  device->reset();
-  back.assign(512, 0);
-  CHECK(!device->wait(device->copyOut(back.data(), at, 2048, 4)));
-  CHECK(back == data);
-  CHECK(!device->allocate(UINT64_MAX / 2));
-  device->release(at, 4096);
+  if (const auto device = deviceHere()) checkFailures(*device);
 }

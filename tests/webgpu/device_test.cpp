@@ -1,8 +1,7 @@
 // What the component for devices of WebGPU says of adapters and kernels that do not fit, and how it moves bytes.
 #include <catch2/catch.hpp>
 
-#include "common/sanitizers.h"
-#include "plan/plan.h"
+#include "common/device_component.h"
 #include "runtime-webgpu/webgpu_device.h"
 
 using namespace svod;
@@ -18,38 +17,7 @@ AdapterInfo large() {
   return info;
 }
 
-KernelDesc kernelWith(std::vector<LaunchAttribute> attributes) {
-  KernelDesc kernel;
-  kernel.name = kernel.symbol = "k";
-  kernel.grid.emplace();
-  kernel.grid->threads = {64, 2, 1};
-  kernel.grid->sharedBytes = 16 << 10;
-  kernel.grid->attributes = std::move(attributes);
-  kernel.args.resize(2);
-  return kernel;
-}
-
-std::string refusal(const AdapterInfo& info, const KernelDesc& kernel, Diag diag = Diag::CpuFeatures) {
-  const Status status = checkFits(info, kernel);
-  if (status) return "";
-  CHECK(status.error()->diag == diag);
-  CHECK(!status.error()->help.empty());
-  return status.error()->message;
-}
-
-/// Nothing where this machine has none, and where sanitizers would find what drivers do.
-std::unique_ptr<WebGpuDevice> deviceHere() {
-  if (kAddressSanitizer || kThreadSanitizer) {
-    WARN("skipped: sanitizers are for what is ours, and not for drivers");
-    return nullptr;
-  }
-  auto wgpu = Library::open("");
-  auto device =
-      wgpu ? WebGpuDevice::open(*wgpu, {}) : Result<std::unique_ptr<WebGpuDevice>>(fail(std::move(wgpu.error())));
-  if (device) return std::move(*device);
-  WARN("skipped: this machine has no adapter of WebGPU: " << toText(device.error()));
-  return nullptr;
-}
+std::unique_ptr<WebGpuDevice> deviceHere() { return svod::deviceHere<WebGpuDevice, Library>(); }
 
 }  // namespace
 
@@ -157,25 +125,5 @@ TEST_CASE("bytes are moved from and to any place, and what lies beside them stay
 }
 
 TEST_CASE("a device of WebGPU tells failures, and is usable after one") {
-  const auto device = deviceHere();
-  if (!device) return;
-  auto memory = device->allocate(4096);
-  REQUIRE(memory);
-  auto* const at = static_cast<std::byte*>(*memory);
-  std::vector<uint32_t> data(512, 7), back(512);
-  Device::Ticket last = device->copyIn(at, data.data(), 2048, 1);
-  CHECK(!device->wait(last));
-  CHECK(device->isDone(last));
-  CHECK(!device->checkAddress(data.data(), 4));
-  CHECK(!device->checkAddress(at + 4000, 100));
-  CHECK(device->checkAddress(at + 4000, 96));
-  last = device->copyIn(at + 4000, data.data(), 2048, 9);
-  const auto failed = device->wait(last);
-  REQUIRE(failed);
-  CHECK(failed->tag == 9);
-  device->reset();
-  CHECK(!device->wait(device->copyOut(back.data(), at, 2048, 4)));
-  CHECK(back == data);
-  CHECK(!device->allocate(UINT64_MAX / 2));
-  device->release(at, 4096);
+  if (const auto device = deviceHere()) checkFailures(*device);
 }
