@@ -102,12 +102,10 @@ bool hasPacked(const Chooser& c, uint32_t slot) {
   });
 }
 
-/// The loop of the lanes of a product with weights where this seed is the one whose lanes are along another.
-UOp loopToAvoid(Chooser& c) {
-  if (c.pattern() != Pattern::Gemm || c.laidOut().empty()) return {};
-  const LanePlan plan = chooseLanes(c, Panels::Any);
-  if (plan.lanes.empty() || c.branches.decide(Branch::Lanes, true)) return {};
-  return plan.lanes[0].range;
+/// Whether this seed of a product with weights is the one whose lanes run along another loop than those of this plan.
+bool avoidsLanes(Chooser& c, const LanePlan& plan) {
+  const bool hasOthers = c.pattern() == Pattern::Gemm && !c.laidOut().empty() && !plan.lanes.empty();
+  return hasOthers && !c.branches.decide(Branch::Lanes, true);
 }
 
 }  // namespace
@@ -117,8 +115,9 @@ std::span<const NestStrategy> nestStrategies() { return kNestStrategies; }
 
 bool chooseNests(Chooser& c) {
   runAll(nestPreparations(), c);
-  const UOp avoided = loopToAvoid(c);
-  const LanePlan plan = chooseLanes(c, Panels::Any, avoided);
+  LanePlan plan = chooseLanes(c, Panels::Any);
+  const UOp avoided = avoidsLanes(c, plan) ? plan.lanes[0].range : UOp();
+  if (avoided) plan = chooseLanes(c, Panels::Any, avoided);
   Chooser trial = c;
   giveLanes(trial, plan);
   if (!plan.packed || hasPacked(trial, *plan.packed)) {

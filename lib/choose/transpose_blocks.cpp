@@ -10,15 +10,19 @@ namespace svod {
 namespace {
 
 /// Iterations of a loop along which what a load reads lies next to what the one before reads, whose lanes are turned
-/// together. Loads under windows (the tiles of a Winograd transform) share most of it.
+/// together; 0: none. Loads under windows (the tiles of a Winograd transform) share most of it.
 int64_t rowsOfBlock(const Chooser& c, const Access& load, UOp loop, const Lanes& lanes) {
+  constexpr int64_t kLeastRows = 4;
   const int64_t stride = strideOf(load, loop).value_or(0);
-  if (const int64_t rows = powerBelow(std::min(lanes.width, maxExtent(loop))); stride == 1) return rows < 4 ? 0 : rows;
+  if (stride == 1) {
+    const int64_t rows = powerBelow(std::min(lanes.width, maxExtent(loop)));
+    return rows < kLeastRows ? 0 : rows;
+  }
   const auto isWindow = [&](const Access& other) {
     return !other.isStore && other.slot == load.slot && other.address != load.address;
   };
-  const bool isShared = stride > 1 && stride < lanes.width && std::ranges::any_of(c.facts().accesses, isWindow);
-  return isShared && maxExtent(loop) >= parameters::kTurnedTiles ? parameters::kTurnedTiles : 0;
+  const bool isNear = stride > 1 && stride < lanes.width && maxExtent(loop) >= parameters::kTurnedTiles;
+  return isNear && std::ranges::any_of(c.facts().accesses, isWindow) ? parameters::kTurnedTiles : 0;
 }
 
 }  // namespace
@@ -31,7 +35,7 @@ void blockTransposed(Chooser& c, const LoopNest& nest) {
       if (a.isStore || axis.nest != Nest::Output || idOf(axis.range) == idOf(lanes.range)) continue;
       const int64_t rows = rowsOfBlock(c, a, axis.range, lanes);
       if (rows < 2 || !c.apply(OptKind::Upcast, idOf(axis.range), rows, "blocks are transposed in registers")) continue;
-      if (strideOf(a, axis.range) != 1) return;
+      if (strideOf(a, axis.range) != 1) return;  // windows
       // Loads run on along their lines, whole lines are stored.
       int32_t load = c.numberOf(idOf(axis.range)), store = c.numberOf(idOf(lanes.range));
       if (load < store) c.apply(OptKind::Order, AxisList{{store, load}}, "loads go on along their lines");

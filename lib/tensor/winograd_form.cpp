@@ -166,12 +166,18 @@ std::vector<int64_t> offsetsAlong(std::span<const int32_t> axes, const Convoluti
 
 using Taps = std::array<std::array<double, 3>, 3>;
 
-// Element (i, j) of G g G^T.
-double transformed(const SmallMatrix& g, const Taps& taps, int i, int j) {
-  double sum = 0;
-  for (int y = 0; y < 3; ++y)
-    for (int x = 0; x < 3; ++x) sum += g(i, y) * g(j, x) * taps[static_cast<size_t>(y)][static_cast<size_t>(x)];
-  return sum;
+/// G g G^T, one axis after the other.
+void transformTaps(const SmallMatrix& g, const Taps& taps, std::span<double> result) {
+  constexpr int kMostPoints = 6;
+  std::array<std::array<double, 3>, kMostPoints> down;  // G g
+  for (int i = 0; i < g.rows; ++i)
+    for (size_t x = 0; x < 3; ++x)
+      down[static_cast<size_t>(i)][x] = g(i, 0) * taps[0][x] + g(i, 1) * taps[1][x] + g(i, 2) * taps[2][x];
+  for (int i = 0; i < g.rows; ++i)
+    for (int j = 0; j < g.rows; ++j) {
+      const auto& row = down[static_cast<size_t>(i)];
+      result[static_cast<size_t>(i * g.rows + j)] = g(j, 0) * row[0] + g(j, 1) * row[1] + g(j, 2) * row[2];
+    }
 }
 
 }  // namespace
@@ -185,6 +191,7 @@ std::vector<float> transformedWeights(const WinogradForm& form, const Convolutio
                 right = conv.strides[static_cast<size_t>(conv.windows[1].tap)];
   const size_t each = groups.size() * channels.size() * filters.size();
   std::vector<float> result(each * static_cast<size_t>(form.points * form.points));
+  std::vector<double> places(static_cast<size_t>(form.points * form.points));
   size_t at = 0;
   for (int64_t group : groups)
     for (int64_t channel : channels)
@@ -194,10 +201,9 @@ std::vector<float> transformedWeights(const WinogradForm& form, const Convolutio
           for (int64_t x = 0; x < 3; ++x)
             taps[static_cast<size_t>(y)][static_cast<size_t>(x)] = static_cast<double>(
                 weights[static_cast<size_t>(conv.first + group + channel + filter + y * down + x * right)]);
-        for (int i = 0; i < form.points; ++i)
-          for (int j = 0; j < form.points; ++j)
-            result[static_cast<size_t>(i * form.points + j) * each + at] =
-                static_cast<float>(transformed(form.weights, taps, i, j));
+        transformTaps(form.weights, taps, places);
+        for (size_t place = 0; place < places.size(); ++place)
+          result[place * each + at] = static_cast<float>(places[place]);
         ++at;
       }
   return result;
