@@ -12,9 +12,10 @@ using namespace svod;
 
 namespace {
 
-Result<std::vector<SizeChoice>> verified(Model& model, bool spoils, Numerics numerics = Numerics::Fast) {
+Result<std::vector<SizeChoice>> verified(Model& model, bool spoils, Numerics numerics = Numerics::Fast,
+                                         const DecisionRequests& decisions = {}) {
   CompileOptions options = compileOptions({});
-  options.numerics = numerics;
+  options.numerics = numerics, options.decisions = decisions;
   options.passes.instrument = [=](const Pass& pass, UOp root, PassContext& cx) -> Result<UOp> {
     return spoils && pass.name == "symbolic-late" ? withFault(pass, root, cx) : root;
   };
@@ -49,11 +50,13 @@ int64_t openElements(const std::string& text) {
   return open;
 }
 
-std::string convolution(const std::string& data) {
+std::string convolution(const std::string& data, int channels = 8, int size = 30) {
+  const std::string c = std::to_string(channels), s = std::to_string(size);
   std::string taps;
-  for (int i = 0; i < 8 * 8 * 9; ++i) taps += (i > 0 ? ", " : "") + std::to_string(i * 37 % 19 - 9);
-  return "input x: f32[1, 8, 30, 30]\nweight w: f32[576] = [" + taps + "]\noutput y = conv2d(" + data +
-         ", reshape(w, shape=[8, 8, 3, 3]), padding=1)\n";
+  for (int i = 0; i < channels * channels * 9; ++i) taps += (i > 0 ? ", " : "") + std::to_string(i * 37 % 19 - 9);
+  return "input x: f32[1, " + c + ", " + s + ", " + s + "]\nweight w: f32[" + std::to_string(channels * channels * 9) +
+         "] = [" + taps + "]\noutput y = conv2d(" + data + ", reshape(w, shape=[" + c + ", " + c +
+         ", 3, 3]), padding=1)\n";
 }
 
 }  // namespace
@@ -74,6 +77,21 @@ TEST_CASE("what rules of fast numerics change stays within the bounds") {
     CHECK(openElements(std::string("input x: f32[640]\noutput y = ") + y + "\n") == 0);
   CHECK(openElements(convolution("x")) == 0);
   CHECK(openElements(convolution("where(x > 0.98, x * 1e7, x)")) == 0);
+}
+
+TEST_CASE("transformed tiles of convolutions stay within the bounds, and an error of 1 in them is a fault") {
+  for (const auto& [numerics, form] : {std::pair(Numerics::Contract, "f2"), std::pair(Numerics::Fast, "f4")})
+    for (const char* data : {"x", "where(x > 0.98, x * 1e7, x)"}) {
+      const std::string text = convolution(data, 32, 9);
+      const DecisionRequests decisions{.values = {{"conv:y.reduce", form}}};
+      Model model = modelOf(text), spoilt = modelOf(text);
+      const size_t before = model.ports.size();
+      const auto choices = verified(model, false, numerics, decisions);
+      if (!choices) FAIL(toText(choices.error()));
+      for (const SizeChoice& choice : *choices) CHECK(choice.open == 0);
+      CHECK(model.ports.size() > before);  // transformed weights
+      CHECK((data != std::string("x") || !verified(spoilt, true, numerics, decisions)));
+    }
 }
 
 TEST_CASE("elements that fast numerics leave open are counted") {
