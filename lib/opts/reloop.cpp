@@ -55,6 +55,8 @@ class Relooper {
   void gateStoresOf(UOp body, UOp closer) {
     if (body.op() == Op::Group || body.op() == Op::After) {
       for (UOp s : body.src().first(body.op() == Op::After ? 1 : body.srcCount())) gateStoresOf(s, closer);
+    } else if (body.op() == Op::End) {
+      gateStoresOf(body.src(0), closer);  // of an inner loop
     } else if (body.op() == Op::Store) {
       if (UOp valid = validOf(closer.src().subspan(1))) {
         if (gates_.size() <= body.id()) gates_.resize(body.id() + 1);
