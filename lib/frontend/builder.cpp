@@ -92,7 +92,8 @@ bool GraphBuilder::checkSizes(std::span<const UOp> sizes) {
     if (isSmall && !dims_.isTooComplicated(d)) continue;
     std::string text = "the size " + describe(Dim(graph(), d));
     if (isSmall) {
-      fail(Diag::TooLarge, text + " is too complicated", "use fewer operations on sizes");
+      fail(Diag::TooLarge, text + " is too complicated",
+           "use fewer operations on sizes, or fix a variable in it: --var NAME=SIZE");
     } else {
       lackRoom({&d, 1}, kMaxElements);
       fail(Diag::TooLarge, text + " is too large", roomHelp("sizes lie below 2^60 for all values of the variables"));

@@ -5,6 +5,7 @@
 #include "frontend/model_reader.h"
 #include "onnx/importer.h"
 #include "onnx/onnx.h"
+#include "onnx/working_sizes.h"
 #include "support/text.h"
 
 namespace svod {
@@ -93,7 +94,7 @@ Result<OnnxConversion> convertFile(Result<std::shared_ptr<const OnnxFile>> file,
   std::vector<Error> errors;
   SVOD_TRY(const StateRooms rooms, roomsOf(*file, options, errors));
   const std::unique_ptr<OnnxImporter> importer = OnnxImporter::readFile(*file, options, rooms, true);
-  if (importer->hasErrors()) return fail(importer->errors().front());
+  if (importer->hasErrors()) return fail(errorsWithSizes(*file, options, *importer).front());
   Result<WrittenModel> written = importer->write(weightFile);
   Status same = written ? checkSame(*written, weightFile, importer->finish()) : fail(written.error());
   if (same) return OnnxConversion{*std::move(written), importer->notes()};

@@ -5,6 +5,7 @@
 
 #include "onnx/importer_text.h"
 #include "onnx/onnx.h"
+#include "onnx/working_sizes.h"
 #include "support/text.h"
 
 namespace svod {
@@ -216,7 +217,7 @@ OnnxImport importFile(Result<std::shared_ptr<const OnnxFile>> file, const LoadOp
     return result;
   }
   const std::unique_ptr<OnnxImporter> importer = OnnxImporter::readFile(*file, options, *rooms, false);
-  result.errors = importer->errors();
+  result.errors = importer->hasErrors() ? errorsWithSizes(*file, options, *importer) : std::vector<Error>();
   if (result.errors.empty()) {
     result.model = importer->finish();
     result.notes = importer->notes();

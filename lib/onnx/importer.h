@@ -73,6 +73,7 @@ class OnnxImporter : public OnnxContext {
   bool wantsLengths() const { return wantsLengths_; }
   /// What was chosen because neither the model nor the options do.
   std::vector<Error> notes() const;
+  std::vector<std::string> openSizes() const;  // what --var may give a number and nothing bounds
   /// After read() without errors and without rooms: those that the states of the options need.
   std::optional<StateRooms> stateRooms();
   /// After read() without errors.
@@ -200,8 +201,7 @@ class OnnxImporter : public OnnxContext {
   bool learnSwept(SizeFindings& findings) const;
   bool learnDemands(SizeFindings& findings) const;
   bool learnRooms(SizeFindings& findings) const;
-  int64_t usualMost(const std::string& name) const;
-  int64_t usualMost(const std::string& name, int64_t least) const;
+  int64_t usualMost(const std::string& name, int64_t least = 0) const;
   int64_t usualOf(const std::string& name, Interval bounds) const;  // the likely size
   std::string uniqueName(std::string_view wanted);
   Tensor constantOf(const TensorData& data, std::string_view name);

@@ -73,13 +73,10 @@ void OnnxImporter::noteSwept(const proto::NodeProto& node, std::span<const Tenso
     }
 }
 
-int64_t OnnxImporter::usualMost(const std::string& name) const {
-  auto swept = findings_.swept.find(name);
-  return swept == findings_.swept.end() ? UsualSizes::kAny.max : UsualSizes::mostOf(swept->second);
-}
-
 int64_t OnnxImporter::usualMost(const std::string& name, int64_t least) const {
-  return std::max(usualMost(name), kUsualMultiple * least);
+  auto swept = findings_.swept.find(name);
+  const int64_t most = swept == findings_.swept.end() ? UsualSizes::kAny.max : UsualSizes::mostOf(swept->second);
+  return std::max(most, kUsualMultiple * least);
 }
 
 bool OnnxImporter::prefer(Dim least, Dim most, int64_t farthest) {

@@ -94,6 +94,15 @@ void OnnxImporter::declareValues(const proto::GraphProto& graph, Interval bounds
   }
 }
 
+// Free sizes in front, then elements of inputs of a few integers.
+std::vector<std::string> OnnxImporter::openSizes() const {
+  std::vector<std::string> all = unbounded_;
+  for (const proto::ValueInfoProto& input : file_->model.graph().input())
+    for (int64_t i = 0; !constantFiles_.contains(input.name()) && i < valueCount(input); ++i)
+      if (std::ranges::find(all, sizeName(input.name(), i)) == all.end()) all.push_back(sizeName(input.name(), i));
+  return all;
+}
+
 void OnnxImporter::addValues(const proto::ValueInfoProto& input, const Tensor& x) {
   if (!findings_.values.contains(input.name())) return;
   std::vector<UOp> elements;

@@ -1,0 +1,82 @@
+// Models that are refused say for which sizes they are taken.
+#include <catch2/catch.hpp>
+
+#include "onnx_maker.h"
+
+using namespace svod;
+
+namespace {
+
+constexpr int kInt64 = 7;
+
+// y is the first `count` of x[n], as one row of one channel.
+OnnxMaker beginning() {
+  OnnxMaker m;
+  m.input("x", {"n"}).input("count", {"1"}, kInt64).output("y");
+  m.ints("zero", {1}, {0}).ints("row", {3}, {1, 1, -1});
+  m.node("Slice", {"x", "zero", "count"}, {"first"});
+  m.node("Reshape", {"first", "row"}, {"signal"});
+  addAttribute(m.node("MaxPool", {"signal"}, {"y"}), "kernel_shape", std::vector<int64_t>{3});
+  return m;
+}
+
+// Every step puts x[rows, 2] in front of what there is, as often as there are rows.
+OnnxMaker growing() {
+  OnnxMaker m;
+  m.input("x", {"rows", "2"}).output("y").ints("zero", {}, {0});
+  m.node("Shape", {"x"}, {"shape"});
+  m.node("Gather", {"shape", "zero"}, {"count"});
+  proto::NodeProto& loop = m.node("Loop", {"count", "", "x"}, {"y"});
+  proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "s"}, {"on", "t"});
+  addAttribute(*body.mutable_node()->Add(), "axis", int64_t{0});
+  proto::NodeProto& concat = *body.mutable_node(0);
+  concat.set_op_type("Concat");
+  for (const char* name : {"x", "s"}) concat.add_input(name);
+  concat.add_output("t");
+  return m;
+}
+
+// [2, 2 * n] + [n], which only n = 1 broadcasts.
+OnnxMaker stretching() {
+  OnnxMaker m;
+  m.input("x", {"n", "2"}).input("w", {"n"}).output("y");
+  addAttribute(m.node("Concat", {"x", "x"}, {"twice"}), "axis", int64_t{0});
+  m.node("Transpose", {"twice"}, {"rows"});
+  m.node("Add", {"rows", "w"}, {"y"});
+  return m;
+}
+
+std::string helpOf(const OnnxImport& import) { return import.errors.empty() ? "" : import.errors[0]->help; }
+
+bool isTakenWith(const OnnxMaker& m, const char* variable) {
+  LoadOptions options;
+  options.variables = {parseVariableOption(variable).value()};
+  return m.import(options).errors.empty();
+}
+
+}  // namespace
+
+TEST_CASE("a refusal names the size with which the model is taken") {
+  CHECK_THAT(helpOf(beginning().import()), Catch::EndsWith("; the model is taken with one size: --var count.0=SIZE"));
+  CHECK(isTakenWith(beginning(), "count.0=5"));
+  CHECK_THAT(helpOf(growing().import()), Catch::EndsWith("; the model is taken with one size: --var rows=SIZE"));
+  CHECK(isTakenWith(growing(), "rows=5"));
+  CHECK_THAT(helpOf(stretching().import()), Catch::EndsWith("; the model is taken with --var n=1"));
+  CHECK(isTakenWith(stretching(), "n=1"));
+}
+
+TEST_CASE("a refusal names no size where none helps, or where an option bounds it") {
+  OnnxMaker m;
+  m.input("x", {"n", "3"}).input("w", {"4"}).output("y");
+  m.node("Add", {"x", "w"}, {"y"});
+  CHECK_THAT(helpOf(m.import()), !Catch::Contains("--var"));
+  LoadOptions bounded;
+  bounded.variables = {parseVariableOption("n=1:64").value()};
+  CHECK_THAT(helpOf(stretching().import(bounded)), !Catch::Contains("is taken"));
+}
+
+TEST_CASE("a conversion names the size too") {
+  const Result<WrittenModel> written = stretching().convert();
+  REQUIRE(!written);
+  CHECK_THAT(written.error()->help, Catch::EndsWith("; the model is taken with --var n=1"));
+}
