@@ -13,9 +13,10 @@ Result<HostKernel> HostKernel::load(const std::string& text, const std::string& 
   SVOD_TRY(const CpuTarget cpu, makeCpuTarget("", "native"));
   const CFile file{std::string(SVOD_GRID_DIR) + "/kernel.c", "#include \"prelude.h\"\n" + text,
                    foldersOf(std::string(SVOD_GRID_DIR) + "/kernel.c")};
-  SVOD_TRY(std::string object, compileC(file, cpu, OptLevel::O1));
-  SVOD_TRY(std::string memory, compileMemoryFunctions(cpu));
-  const std::string objects[] = {std::move(object), std::move(memory)};
+  SVOD_TRY(std::string object, compileC(file, cpu, OptLevel::O0));  // compiling takes far longer than running
+  static const Result<std::string> memory = compileMemoryFunctions(cpu);
+  if (!memory) return tl::unexpected(memory.error());
+  const std::string objects[] = {std::move(object), *memory};
   SVOD_TRY(const std::string library, linker.linkShared(objects));
   SVOD_TRY(TempDir folder, TempDir::make("/tmp"));
   SVOD_CHECK(writeWholeFile(folder.file("kernel.so"), library));
