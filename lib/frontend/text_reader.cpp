@@ -291,6 +291,7 @@ Result<TypeExpr> TextParser::type() {
   TypeExpr result;
   result.at = token_.at;
   if (token_.kind == TokenKind::String) return unexpected("a dtype", "dtypes stand without quotes: " + token_.text);
+  if (isSymbol("[")) return unexpected("a dtype", "a dtype stands in front of the dims: f32[n, 4]");
   SVOD_TRY(NameAt dtype, name());
   result.dtype = std::move(dtype.text);
   if (isSymbol("(") || isSymbol("<"))
