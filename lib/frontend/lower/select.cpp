@@ -115,7 +115,7 @@ Tensor elementsAt(const Tensor& x, int axis, const Tensor& positions) {
 
 bool isSelected(const Tensor& x, int axis, Dim k) {
   const bool fits = byteSize(x.dtype()) <= 4 && x.dim(axis).max() <= kLast;
-  return fits && k.isConst() && k.constant() > 0 && k.constant() <= kMostSelected;
+  return fits && k.max() > 0 && k.max() <= kMostSelected;
 }
 
 Tensor selectedPositions(Tensor x, int axis, int64_t k, bool isLargest) {

@@ -157,7 +157,7 @@ Results lowerTopk(OpCall& call) {
   if (!call.b.expectAtMost(k, size, "axis " + std::to_string(axis) + " has the first " + describe(k) + " elements"))
     return Tensor();
   if (isSelected(x, axis, k)) {
-    Tensor at = selectedPositions(x, axis, k.constant(), call.flag("largest"));
+    Tensor at = narrow(selectedPositions(x, axis, k.max(), call.flag("largest")), axis, zero, k);
     return std::vector<Tensor>{elementsAt(x, axis, at), at};
   }
   Keyed sorted = sortedAlong(call, call.flag("largest"));
