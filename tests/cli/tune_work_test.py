@@ -81,6 +81,9 @@ class Work(WorkTest):
         self.svodc("compile", self.model, "-o", self.folder / "a", "--tuning-log", log, "--verify")
         self.fails(2, "tune", "run", self.work, "--unit", "0", "--threads", "2", says="--threads")  # it is planned
 
+    def without_ages(self):
+        return [{key: value for key, value in unit.items() if key != "age"} for unit in self.status()["units"]]
+
     def test_all_units_and_one_log(self):
         self.plan("--budget", "3s", "--search", "kernels")
         environment = {"JOB_COMPLETION_INDEX": "1"}
@@ -90,8 +93,9 @@ class Work(WorkTest):
         self.svodc("tune", "run", self.work, "--unit", 0, cwd="/")
         status = self.status()
         self.assertEqual((status["done"], status["started"], status["open"]), (2, 0, 0))
+        units = self.without_ages()
         self.assertIn("unit 0 is done", self.svodc("tune", "run", self.work, "--unit", 0).stdout)
-        self.assertEqual(self.status(), status)
+        self.assertEqual(self.without_ages(), units)
         log = self.folder / "tuning.log"
         self.svodc("log", "merge", self.work, "-o", log)
         self.assertEqual(self.svodc("log", "merge", *sorted(self.work.glob("units/*/*.log"), reverse=True), log).stdout, log.read_text())
