@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "facts/row_tiles.h"
-#include "ir/likely.h"
 #include "ir/ranges.h"
+#include "lower/even_tiles.h"
 #include "symbolic/linear.h"
 #include "symbolic/symbolic.h"
 
@@ -16,17 +16,18 @@ namespace {
 
 constexpr int64_t kLongRow = 40;  // values of a row
 constexpr int64_t kShortRow = 32;
-constexpr int64_t kFewRows = 6, kFewTiles = 8;
+constexpr int64_t kFewRows = 6;
 
 bool contains(std::span<const UOp> list, UOp node) { return std::ranges::find(list, node) != list.end(); }
 
-/// One of the nests: for `copies` it has `rows`, a range or the only row, for each loop of `inside` a range of its own.
-/// It runs where `known` holds, which is what the loop `choice` is about. The whole one alone keeps sums unrolled.
+/// One of the nests: for `copies` it has `rows`, a range or the only row, which is `at` from where whole tiles would
+/// begin, and for each loop of `inside` a range of its own. It runs where `known` holds, which is what the loop
+/// `choice` is about. The whole one alone keeps sums unrolled.
 struct Nest {
   UOp copies, rows;
   std::span<const UOp> inside;
   bool isWhole;
-  UOp known, choice = {};
+  UOp known, choice = {}, at = {};
 };
 
 /// Makes the nests of one kernel. Nests over the same ranges get the same ranges again, so that they still merge.
@@ -45,22 +46,14 @@ class RestSplitter {
 
  private:
   /// Together about twice the code of the first, less where one row is long: of 12 rows 12, 7, 4, 2 and 1, or 12, 3 and
-  /// 1, or 12 and 1. Few short rows are each number of them where few tiles are likely, so that the last one counts.
-  static std::vector<int64_t> sizesOf(UOp end, const RowTile& tile) {
+  /// 1, or 12 and 1. Even tiles may have any number of rows.
+  static std::vector<int64_t> sizesOf(UOp end, const RowTile& tile, bool areEven) {
     const int64_t rows = tile.copies.src(0).constInt(), length = lengthOfRow(end, tile);
     const int64_t eighths = length <= kLongRow ? 5 : length <= 2 * kLongRow ? 2 : 0;
-    const bool isEach = rows <= kFewRows && length <= kShortRow && areFew(tile);
     std::vector<int64_t> sizes;
-    for (int64_t left = rows; left > 1; left = isEach ? left - 1 : left * eighths / 8) sizes.push_back(left);
+    for (int64_t left = rows; left > 1; left = areEven ? left - 1 : left * eighths / 8) sizes.push_back(left);
     sizes.push_back(1);
     return sizes;
-  }
-
-  static bool areFew(const RowTile& tile) {
-    int64_t tiles = 1;
-    for (UOp r : tile.inside.ranges())
-      if (r != tile.copies) tiles *= std::min(likelySize(r.src(0)), kFewTiles + 1);
-    return tiles <= kFewTiles;
   }
 
   /// The values that are computed for one row, functions counted as the polynomials that they become, and those that
@@ -97,7 +90,9 @@ class RestSplitter {
     for (size_t i = 1; i <= tile.depth; ++i)
       if (staysLoop(end.src(i))) outer.push_back(end.src(i));
     const std::vector<UOp> ranges = rangesOfNests(end, tile);
-    const std::vector<int64_t> sizes = sizesOf(end, tile);
+    const bool isSmall = tile.copies.src(0).constInt() <= kFewRows && lengthOfRow(end, tile) <= kShortRow;
+    even_ = isSmall ? evenTileOf(g_, end, tile) : std::nullopt;
+    const std::vector<int64_t> sizes = sizesOf(end, tile, even_.has_value());
     for (size_t i = 0; i < sizes.size(); ++i)
       nests.push_back(nestOf(end, tile, ranges, sizes[i], i + 1 < sizes.size() ? sizes[i + 1] : 0));
     std::vector<UOp> src{g_.make(Op::Group, DType::Void, nests)};
@@ -110,9 +105,14 @@ class RestSplitter {
     const bool isWhole = tile.copies.src(0).isConst(rows);
     Nest nest{tile.copies, g_.index(0), ranges, isWhole, isThere(tile, least)};
     if (!isWhole) nest.known = g_.alu(Op::And, {nest.known, g_.alu(Op::Not, {isThere(tile, rows)})});
+    if (even_) {
+      const UOp place = g_.alu(Op::Add, {g_.index(rows - 1), even_->shift});
+      nest.known = g_.alu(Op::And, {nest.known, substitute(g_, tile.inside, {&tile.copies, 1}, {&place, 1})});
+    }
     const UOp once = g_.where(nest.known, g_.index(1), g_.index(0));
     nest.choice = ownRange({once.id(), 0}, once, AxisType::Loop);
     if (rows > 1) nest.rows = ownRange({once.id(), tile.copies.id()}, g_.index(rows), AxisType::Upcast);
+    nest.at = even_ ? g_.alu(Op::Add, {nest.rows, even_->shift}) : nest.rows;
     std::vector<UOp> src{copied(end.src(0), nest), nest.choice};
     for (size_t i = 1; i < end.srcCount(); ++i) {
       const bool isAround = i <= tile.depth && staysLoop(end.src(i));
@@ -123,6 +123,7 @@ class RestSplitter {
 
   UOp isThere(const RowTile& tile, int64_t row) {
     UOp at = g_.index(row);
+    if (even_) return g_.alu(Op::Lt, {at, even_->rows});
     return substitute(g_, tile.inside, {&tile.copies, 1}, {&at, 1});
   }
 
@@ -142,7 +143,7 @@ class RestSplitter {
 
   UOp copied(UOp body, const Nest& nest) {
     return transform(g_, body, [&](UOp n, std::span<const UOp> src) {
-      if (n.op() == Op::Range) return ownOf(n, nest);
+      if (n.op() == Op::Range) return n == nest.copies ? nest.at : ownOf(n, nest);
       return dependsOnAny(n, nest.inside) ? underKnown(n, src, nest) : g_.withSrc(n, src);
     });
   }
@@ -173,6 +174,7 @@ class RestSplitter {
   }
 
   Graph& g_;
+  std::optional<EvenTile> even_;  // of the nest at hand
   uint32_t nextRange_;
   std::map<std::pair<uint32_t, uint32_t>, UOp> ranges_;  // by what chooses the nest, and the range they stand for
 };

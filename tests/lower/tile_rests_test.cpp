@@ -62,6 +62,49 @@ TEST_CASE("Rows on a free axis are right whatever is left of the last tile") {
       }
 }
 
+TEST_CASE("Few tiles share rows evenly, and have any number of them") {
+  for (auto [likely, tiles] : {std::pair(9, size_t{6}), {48, 6}, {49, 3}, {900, 3}}) {
+    INFO(likely << " rows are likely");
+    Graph g;
+    UOp tuned = withOpts(g, buildRows(g, g.variable("rows", {1, 1000}, likely), false), "upcast(0,6) vector(1,4)");
+    UOp split = splitTileRests(g, tuned);
+    CHECK(split.src(0).src(0).srcCount() == tiles);
+    CHECK((countOp(split, Op::Cmod) > 0) == (tiles == 6));
+  }
+}
+
+TEST_CASE("Rows that are known by the number of their tile keep whole tiles") {
+  Graph g;
+  Builder b(g);
+  const auto read = [&](uint32_t slot, int64_t size, UOp at) {
+    return g.load(g.indexInto(g.make(Op::Param, DType::F32, {b.i(size)}, SlotArg{slot, Space::Global}), {{at}}));
+  };
+  const UOp rows = g.variable("rows", {1, 12}, 9), copy = b.loop(3, AxisType::Upcast);
+  const UOp tiles = b.loop(g.alu(Op::Cdiv, {b.add(rows, b.i(2)), b.i(3)})), k = b.loop(kTerms, AxisType::Reduce);
+  const UOp row = b.add(b.mul(tiles, b.i(3)), copy), last = g.alu(Op::Min, {row, b.add(rows, b.i(-1))});
+  const auto kernel = [&](UOp scaleOf) {
+    const UOp scale = read(3, kColumns, scaleOf);
+    const UOp sum = b.reduce(Op::Add, b.mul(read(1, 12 * kTerms, b.add(b.mul(last, b.i(kTerms)), k)), scale), {k});
+    UOp out = g.indexInto(g.make(Op::Param, DType::F32, {b.i(12 * kColumns)}, SlotArg{0, Space::Global}), {{row}});
+    const UOp store = g.make(Op::Store, DType::Void, {out, sum, g.alu(Op::Lt, {row, rows})});
+    return b.sink({b.end(store, {tiles, copy})});
+  };
+  const UOp plain = kernel(tiles), split = splitTileRests(g, plain);
+  CHECK(countOp(split, Op::Cmod) == 0);
+  CHECK(countOp(splitTileRests(g, kernel(g.alu(Op::Floordiv, {last, b.i(3)}))), Op::Cmod) == 1);
+  for (int64_t n = 1; n <= 12; ++n) {
+    const auto stored = [&](UOp sink) {
+      Buffers buffers;
+      for (int64_t size : {12 * kColumns, 12 * kTerms, kTerms * kColumns, kColumns}) {
+        buffers.push_back(HostTensor::zeros(DType::F32, {size}));
+        for (int64_t i = 0; i < size; ++i) buffers.back().set(i, Scalar::of(DType::F32, static_cast<double>(i % 7)));
+      }
+      return ranWith(sink, std::move(buffers), "rows", n);
+    };
+    CHECK(sameBuffers(stored(plain), stored(lowered(g, split)), 0));
+  }
+}
+
 TEST_CASE("Rests of tiles inside of larger tiles are right") {
   for (const char* opts : {"tile(0,12) upcast(1,4)", "tile(0,6) upcast(1,4)", "thread(0,4) upcast(1,3) vector(2,4)"}) {
     INFO(opts);
