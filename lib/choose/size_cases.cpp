@@ -36,8 +36,20 @@ bool isWorthCase(Pattern pattern, double nanoseconds, double timesAsFast) {
          nanoseconds >= (isProduct ? kProductCaseLeast : kCaseLeast);
 }
 
-const SizedChoice& bestAt(std::span<const SizedChoice> choices, size_t point) {
-  return *std::ranges::min_element(choices, {}, [&](const SizedChoice& c) { return c.times[point]; });
+bool isSmaller(const SizePoint& point, const SizePoint& own) { return point.sizes < own.sizes; }
+
+/// The choice that takes the least time at the points on the side of `point`, of the same kind.
+const SizedChoice& bestBeside(std::span<const SizedChoice> choices, const SizePoints& points, const SizePoint& point,
+                              const SizePoint& own) {
+  return *std::ranges::min_element(choices, {}, [&](const SizedChoice& c) {
+    double regret = 0;
+    for (size_t i = 0; i < points.all().size(); ++i) {
+      const SizePoint& other = points.all()[i];
+      const bool isOnSide = other.sizes != own.sizes && isSmaller(other, own) == isSmaller(point, own);
+      if (isOnSide && other.isForCase == point.isForCase) regret += other.weight * std::log(c.times[i]);
+    }
+    return regret;
+  });
 }
 
 /// Where one choice is better than another one.
@@ -98,14 +110,16 @@ std::vector<SizeCase> casesBeside(Graph& graph, const SizePoints& points, std::s
   for (size_t i = 0; i < points.all().size(); ++i) {
     const SizePoint& point = points.all()[i];
     if (point.isPricedOnly) continue;
-    const SizedChoice& other = bestAt(choices, i);
+    const SizedChoice& other = bestBeside(choices, points, point, own);
     const double saved = best.times[i] - other.times[i];
     if (!isWorthCase(best.choice.pattern, saved, best.times[i] / other.times[i])) continue;
-    const bool isSmaller = point.sizes < own.sizes;
-    if (!sides.insert(isSmaller).second) continue;
-    const UOp small = isSmaller ? other.sink : best.sink, large = isSmaller ? best.sink : other.sink;
+    const bool isForSmall = isSmaller(point, own);
+    if (!sides.insert(isForSmall).second) continue;
+    const UOp small = isForSmall ? other.sink : best.sink, large = isForSmall ? best.sink : other.sink;
     if (bytesHeldTwice(graph, small, large, caps) > parameters::kCaseWeights) continue;
-    std::vector<SizeLimits> limits = Contest(graph, points, best, other, caps).limits(point);
+    const SizePoint& chosenFor = points.all()[other.point];
+    std::vector<SizeLimits> limits = chosenFor.isForCase ? points.limits(chosenFor, own, chosenFor.sizes)
+                                                         : Contest(graph, points, best, other, caps).limits(point);
     if (!limits.empty()) cases.push_back({std::move(limits), std::llround(saved)});
   }
   return cases;

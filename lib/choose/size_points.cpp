@@ -52,18 +52,30 @@ SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
   const size_t chosen = points_.size();
   if (arePictures) add(each(otherSize), 1);
   if (points_.size() > chosen) points_.back().isPricedOnly = true;
-  const int64_t least = leastLargerRun(sink);
+  const bool isProduct = hasRowsOfProduct(sink);
+  const int64_t least = isProduct ? parameters::kRowsOfLargerProduct : 0;
   larger_ = add(each([&](const VarArg& v) {
                   return std::clamp(std::max(parameters::kLargerRun * v.likely, least), v.min, v.max);
                 }),
                 1);
+  if (isProduct) addFewRows();
 }
 
-/// Of a product whose rows are one variable and nothing else, where tiles of rows are whole.
-int64_t SizePoints::leastLargerRun(UOp sink) const {
+/// Rows that one tile holds have a kernel of their own, since panels of many rows are wide enough for few accumulators
+/// alone.
+void SizePoints::addFewRows() {
+  const VarArg& v = variables_[0].argAs<VarArg>();
+  const int64_t few = parameters::kFewRowsOfProduct;
+  if (smallSize(v) >= few || v.max <= few) return;
+  add({few}, 1);
+  for (SizePoint& point : points_) point.isForCase = point.sizes[0] <= few;
+}
+
+/// Whether it is a product whose rows are one variable and nothing else.
+bool SizePoints::hasRowsOfProduct(UOp sink) const {
   const Pattern pattern = patternOf(sink);
   const bool isProduct = pattern == Pattern::Gemm || pattern == Pattern::Gemv;
-  return isProduct && variables_.size() == 1 && extents_.size() == 2 ? parameters::kRowsOfLargerProduct : 0;
+  return isProduct && variables_.size() == 1 && extents_.size() == 2;
 }
 
 bool SizePoints::doesRun(std::span<const int64_t> sizes) const {
@@ -88,7 +100,7 @@ size_t SizePoints::add(std::vector<int64_t> sizes, double weight) {
 
 double SizePoints::weight() const {
   double sum = 0;
-  for (const SizePoint& point : points_) sum += point.weight;
+  for (const SizePoint& point : points_) sum += point.isForCase ? 0 : point.weight;
   return sum;
 }
 

@@ -16,10 +16,12 @@ struct SizePoint {
   std::vector<int64_t> sizes;
   double weight;
   bool isPricedOnly = false;  // nothing is chosen for it
+  bool isForCase = false;     // few rows of a product: what is chosen for them has a kernel of its own
 };
 
 /// The variables that extents of loops depend on, and the points: the likely sizes, small ones, and a multiple of the
-/// likely ones, but for those at which a loop has no iteration. None where no extent depends on a variable.
+/// likely ones, but for those at which a loop has no iteration. Products have points of a few rows as well. None where
+/// no extent depends on a variable.
 class SizePoints {
  public:
   explicit SizePoints(UOp sink);
@@ -27,7 +29,7 @@ class SizePoints {
   std::span<const SizePoint> all() const { return points_; }
   /// The one whose sizes are a multiple of the likely ones, as far as bounds allow it; it may be the first.
   const SizePoint& larger() const { return points_[larger_]; }
-  /// Of all points.
+  /// Of all points that the kernel of all sizes is priced at: those of few rows are not, where there are others.
   double weight() const;
   /// By variable: the share `part` of the way from its size at one point to that at another, by factors. Nothing where
   /// the kernel stores nothing at these sizes.
@@ -47,7 +49,8 @@ class SizePoints {
  private:
   /// The number of the point with these sizes; 0, and nothing is added, where the kernel stores nothing for them.
   size_t add(std::vector<int64_t> sizes, double weight);
-  int64_t leastLargerRun(UOp sink) const;
+  bool hasRowsOfProduct(UOp sink) const;
+  void addFewRows();
 
   std::vector<UOp> variables_, extents_;
   std::vector<SizePoint> points_;

@@ -36,8 +36,19 @@ std::vector<SizedChoice> sizedChoices(Graph& graph, UOp sink, const SizePoints& 
 void price(Graph& graph, const SizePoints& points, const Caps& caps, SizedChoice& choice) {
   for (const SizePoint& point : points.all()) {
     choice.times.push_back(timeAt(graph, choice.sink, points, point.sizes, caps));
-    choice.regret += point.weight * std::log(choice.times.back());
+    if (!point.isForCase) choice.regret += point.weight * std::log(choice.times.back());
   }
+}
+
+/// The first, unless another one is clearly better. One for few rows of a product is the best where it is the only one.
+SizedChoice& bestOf(std::span<SizedChoice> choices, const SizePoints& points) {
+  const auto isForCase = [&](const SizedChoice& c) { return points.all()[c.point].isForCase; };
+  const auto first = std::ranges::find_if_not(choices, isForCase);
+  if (first == choices.end()) return choices[0];
+  const auto regretOf = [&](const SizedChoice& c) { return isForCase(c) ? HUGE_VAL : c.regret; };
+  SizedChoice& least = *std::ranges::min_element(choices, {}, regretOf);
+  const bool isClear = first->regret - least.regret > points.weight() * std::log(parameters::kClearlyBetter);
+  return isClear ? least : *first;
 }
 
 }  // namespace
@@ -72,9 +83,7 @@ std::optional<Choice> chooseForPoints(Graph& graph, UOp sink, const SizePoints& 
   if (choices.empty()) return std::nullopt;
   if (choices.size() > 1)
     for (SizedChoice& choice : choices) price(graph, points, caps, choice);
-  SizedChoice& least = *std::ranges::min_element(choices, {}, &SizedChoice::regret);
-  const bool isClear = choices[0].regret - least.regret > points.weight() * std::log(parameters::kClearlyBetter);
-  SizedChoice& best = isClear ? least : choices[0];
+  SizedChoice& best = bestOf(choices, points);
   best.choice.pattern = patternOf(sink);
   if (choices.size() > 1) best.choice.cases = casesBeside(graph, points, choices, best, caps);
   best.choice.why += (best.choice.why.empty() ? "for " : "; for ") + points.toText(points.all()[best.point]);

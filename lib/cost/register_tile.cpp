@@ -59,8 +59,13 @@ bool RegisterTileCost::isReusedAlong(UOp axis) const {
 bool RegisterTileCost::fits(const RegisterTile& t) const {
   const int64_t steps = ceilDiv(maxExtent(lanes_.range), lanes_.width), registers = caps_.vectorRegisters;
   if (t.vectors > steps || (t.rowAxis && t.rows > maxExtent(t.rowAxis))) return false;
-  const int64_t held = t.rowAxis ? t.vectors : 0;  // one row takes its operand from memory
-  return t.rows * t.vectors * sums_ + held + 1 <= registers - (copies_ ? registers / 5 : registers / 10);
+  // One row takes its operand from memory. A product whose rows are all in the tile holds the fewer of its operands,
+  // and one of the others: what it reads once need not stay.
+  const bool isShort = t.rowAxis && maxExtent(t.rowAxis) <= t.rows;
+  const bool isProduct = isShort && arithmetic_ <= 1 && loads_.size() == 2 && !copies_ && caps_.vectorBytes > 16;
+  const int64_t held = !t.rowAxis ? 0 : isProduct ? std::min(t.rows, t.vectors) : t.vectors;
+  const int64_t spare = copies_ ? registers / 5 : registers / 10 - (isProduct ? 1 : 0);
+  return t.rows * t.vectors * sums_ + held + 1 <= registers - spare;
 }
 
 // Lines of the cache that each step along the reduce touches for an element shared by all lanes.

@@ -8,6 +8,7 @@
 #include "common/model_text.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "machine/cpu.h"
 #include "opts/machines.h"
 #include "opts/replay.h"
 #include "schedule/schedule.h"
@@ -152,6 +153,28 @@ TEST_CASE("A case that would hold for every size is none") {
   const std::vector<int64_t> own = points.all()[0].sizes;
   REQUIRE(timeAt(*kernel.graph, *tuned, points, own, caps) < timeAt(*kernel.graph, kernel.sink, points, own, caps));
   CHECK(casesBeside(*kernel.graph, points, choices, choices[0], caps).empty());
+}
+
+TEST_CASE("A product of a free number of rows has points of few rows, and a kernel for them") {
+  Model model =
+      modelOf("var m in [1, 4096] ~ 1\ninput x: f32[m, 768]\ninput w: f32[768, 768]\noutput y = matmul(x, w)\n");
+  Result<Schedule> schedule = makeSchedule(model, {});
+  REQUIRE(schedule);
+  const Kernel& kernel = schedule->kernels[0];
+  const SizePoints points(kernel.sink);
+  std::vector<std::string> texts;
+  for (const SizePoint& point : points.all()) texts.push_back(points.toText(point));
+  REQUIRE(texts.back() == "m = 3");
+  CHECK(points.all().back().isForCase);
+  CHECK(std::ranges::count(points.all(), false, &SizePoint::isForCase) == 1);  // the larger run
+
+  Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "znver3").value(), Numerics::Contract);
+  caps.constants = {2};
+  const Choice choice = choose(*kernel.graph, kernel.sink, caps);
+  const std::string opts = toText(optsOf(choice));
+  CHECK_THAT(opts, Catch::Contains("upcast(n0,6)"));
+  REQUIRE(choice.cases.size() == 1);
+  CHECK(choice.cases[0].sizes == std::vector<SizeLimits>{{"m", 1, 3, 3}});
 }
 
 TEST_CASE("Whole tiles of rows and what is left behind them are priced apart") {
