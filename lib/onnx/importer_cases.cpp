@@ -92,7 +92,7 @@ ReadingScore OnnxImporter::score() const {
   const int64_t expected = std::ranges::count(model.ports, PortKind::Expectation, &ModelPort::kind);
   const int64_t leftOut = std::ranges::count_if(cases_, [](const auto& c) { return c.second.leavesOut; });
   const size_t checks = model.equalSizes.size() + static_cast<size_t>(expected);
-  return {hasErrors(), problems_.firstAt(), otherRanks_, leftOut, checks};
+  return {hasErrors(), problems_.firstAt(), otherRanks_, leftOut, checks, nodeCount_};
 }
 
 namespace {

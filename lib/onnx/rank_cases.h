@@ -25,7 +25,8 @@ struct ReadingScore {
   size_t failedAt = 0;    // how many nodes were read when the first problem came up
   size_t otherRanks = 0;  // outputs with more or fewer axes than the model declares
   int64_t branchesLeftOut = 0;
-  size_t checks = 0;  // of sizes, in runs: the fewer, the more of the model fits as it stands
+  size_t checks = 0;     // of sizes, in runs: the fewer, the more of the model fits as it stands
+  size_t nodesRead = 0;  // those of bodies each time
 
   /// -1 where it is worse, 1 where it is better.
   int against(const ReadingScore& other) const;

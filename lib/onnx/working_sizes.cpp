@@ -1,6 +1,7 @@
 #include "onnx/working_sizes.h"
 
 #include <algorithm>
+#include <map>
 
 #include "onnx/importer_text.h"
 
@@ -13,27 +14,27 @@ using Names = std::vector<std::string>;
 /// Reads a model again, more often the shorter it is.
 class Trials {
  public:
-  /// `nodes`: how many of them a reading came upon.
-  Trials(std::shared_ptr<const OnnxFile> file, const LoadOptions& options, size_t nodes)
-      : file_(std::move(file)), options_(options) {
+  Trials(std::shared_ptr<const OnnxFile> file, const LoadOptions& options) : file_(std::move(file)), options_(options) {
     options_.filesRead = nullptr;
-    constexpr size_t kMostNodes = 20'000, kMostTrials = 24;
-    left_ = std::min(kMostTrials,
-                     kMostNodes / std::max<size_t>({1, nodes, static_cast<size_t>(file_->model.graph().node_size())}));
   }
 
   bool work(const Names& names, int64_t size) {
-    if (left_ == 0) return false;
-    --left_;
+    auto [known, isNew] = results_.try_emplace({names, size}, false);
+    if (!isNew || nodesLeft_ <= 0 || results_.size() > kMostTrials) return known->second;
     LoadOptions tried = options_;
     for (const std::string& name : names) tried.variables.push_back({name, {}, {}, size, {}, {}});
-    return !OnnxImporter::readFile(file_, tried, {}, false)->hasErrors();
+    const std::unique_ptr<OnnxImporter> importer = OnnxImporter::readFile(file_, tried, {}, false);
+    nodesLeft_ -= std::max(static_cast<int64_t>(importer->score().nodesRead),
+                           static_cast<int64_t>(file_->model.graph().node_size()));
+    return known->second = !importer->hasErrors();
   }
 
  private:
+  static constexpr size_t kMostTrials = 32;
   std::shared_ptr<const OnnxFile> file_;
   LoadOptions options_;
-  size_t left_;
+  int64_t nodesLeft_ = 20'000;
+  std::map<std::pair<Names, int64_t>, bool> results_;
 };
 
 std::string flagsFor(const Names& names, std::string_view size) {
@@ -42,21 +43,22 @@ std::string flagsFor(const Names& names, std::string_view size) {
   return flags;
 }
 
-// Sizes that are tried: most ops take 8, and those that do not mostly need an odd one, one that has factors, or 1.
+// Two sizes that have little in common stand for all: small ones, as a loop may take as many steps, or those that most
+// windows fit into. Where neither pair works, one size may be the only one.
 std::string workingSizes(Trials& trials, const Names& all) {
   constexpr size_t kMostNames = 8;
-  constexpr int64_t kUsual = 8, kOther = 7;
   std::vector<Names> sets;
   for (const std::string& name : all)
     if (sets.size() < kMostNames) sets.push_back({name});
   if (all.size() > 1 && all.size() <= kMostNames) sets.push_back(all);
-  for (int64_t size : {kUsual, int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, int64_t{64}})
-    for (const Names& names : sets) {
-      if (!trials.work(names, size)) continue;
-      const bool isAny = size == kUsual && trials.work(names, kOther);
-      return isAny ? "the model is taken with one size:" + flagsFor(names, "SIZE")
-                   : "the model is taken with" + flagsFor(names, std::to_string(size));
-    }
+  constexpr std::pair<int64_t, int64_t> kPairs[] = {{3, 2}, {8, 7}};
+  for (const auto& [one, other] : kPairs)
+    for (const Names& names : sets)
+      if (trials.work(names, one) && trials.work(names, other))
+        return "the model is taken with one size:" + flagsFor(names, "SIZE");
+  for (int64_t size : {1, 2, 3, 4, 8, 64})
+    for (const Names& names : sets)
+      if (trials.work(names, size)) return "the model is taken with" + flagsFor(names, std::to_string(size));
   return {};
 }
 
@@ -77,7 +79,7 @@ std::vector<Error> errorsWithSizes(const std::shared_ptr<const OnnxFile>& file, 
   };
   if (names.empty() || errors.empty() || !std::ranges::all_of(errors, isOfSizes)) return errors;
   if (std::ranges::any_of(errors, hasFlag)) return errors;
-  Trials trials(file, options, refused.score().failedAt);
+  Trials trials(file, options);
   if (const std::string sizes = workingSizes(trials, names); !sizes.empty()) {
     std::string& help = errors.front()->help;
     help += (help.empty() ? "" : "; ") + sizes;

@@ -20,19 +20,26 @@ OnnxMaker beginning() {
   return m;
 }
 
-// Every step puts x[rows, 2] in front of what there is, as often as there are rows.
-OnnxMaker growing() {
+// A loop of `depth` loops within each other, each of as many steps as x[rows, 2] has rows. The innermost step puts x in
+// front of what there is.
+void addSteps(google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes, int depth, const std::string& from,
+              const std::string& to) {
+  if (depth == 0) {
+    addNode(nodes, "Concat", {"x", from}, {to});
+    return addAttribute(*nodes.rbegin(), "axis", int64_t{0});
+  }
+  addNode(nodes, "Loop", {"count", "", from}, {to});
+  const std::string s = from + std::to_string(depth), t = to + std::to_string(depth), on = "on" + s;
+  proto::GraphProto& body = addGraph(*nodes.rbegin(), "body", {"i" + s, on, s}, {on, t});
+  addSteps(*body.mutable_node(), depth - 1, s, t);
+}
+
+OnnxMaker growing(int depth = 1) {
   OnnxMaker m;
   m.input("x", {"rows", "2"}).output("y").ints("zero", {}, {0});
   m.node("Shape", {"x"}, {"shape"});
   m.node("Gather", {"shape", "zero"}, {"count"});
-  proto::NodeProto& loop = m.node("Loop", {"count", "", "x"}, {"y"});
-  proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "s"}, {"on", "t"});
-  addAttribute(*body.mutable_node()->Add(), "axis", int64_t{0});
-  proto::NodeProto& concat = *body.mutable_node(0);
-  concat.set_op_type("Concat");
-  for (const char* name : {"x", "s"}) concat.add_input(name);
-  concat.add_output("t");
+  addSteps(*m.model.mutable_graph()->mutable_node(), depth, "x", "y");
   return m;
 }
 
@@ -73,6 +80,10 @@ TEST_CASE("a refusal names no size where none helps, or where an option bounds i
   LoadOptions bounded;
   bounded.variables = {parseVariableOption("n=1:64").value()};
   CHECK_THAT(helpOf(stretching().import(bounded)), !Catch::Contains("is taken"));
+}
+
+TEST_CASE("sizes with which a model is long are not tried where small ones do") {
+  CHECK_THAT(helpOf(growing(7).import()), Catch::EndsWith("; the model is taken with one size: --var rows=SIZE"));
 }
 
 TEST_CASE("a conversion names the size too") {
