@@ -12,10 +12,9 @@ namespace svod {
 
 namespace {
 
-/// Of one node: the value and the time it was computed at. A range's time is when it took its present value.
+/// Of one node.
 struct Computed {
   LaneValues value;
-  uint64_t time = 0;
   bool looping = false;  // a range inside its loop
   HostTensor storage;    // of a Buffer
 };
@@ -56,10 +55,33 @@ Status beforeLoop(UOp end, Execute execute) {
   return {};
 }
 
+/// When nodes were computed. A range's time is when it took its present value.
+class Times {
+ public:
+  explicit Times(size_t nodes) : times_(nodes) {}
+
+  void stamp(UOp u) {
+    times_[u.id()] = ++clock_;
+    if (u.op() == Op::Special) specialTime_ = clock_;
+  }
+
+  /// While no open range moved on since. The first source of a Fill counts through the Fill's own ranges.
+  bool isCurrent(UOp u) const {
+    const uint64_t then = times_[u.id()];
+    if (u.op() == Op::Special) return then > 0;
+    if (then == 0 || then < specialTime_) return false;
+    return std::ranges::none_of(u.ranges(), [&](UOp r) { return times_[r.id()] > then; });
+  }
+
+ private:
+  std::vector<uint64_t> times_;  // by node id
+  uint64_t clock_ = 0, specialTime_ = 0;
+};
+
 class KernelInterpreter {
  public:
   KernelInterpreter(UOp sink, std::span<HostTensor> buffers, const VariableValues& variables)
-      : sink_(sink), buffers_(buffers), variables_(variables), slots_(sink.id() + 1) {}
+      : sink_(sink), buffers_(buffers), variables_(variables), slots_(sink.id() + 1), times_(sink.id() + 1) {}
 
   Status run() {
     std::vector<UOp> specials;
@@ -75,16 +97,6 @@ class KernelInterpreter {
  private:
   Computed& slot(UOp u) { return slots_[u.id()]; }
 
-  // Valid while no open range moved on since. The first source of a Fill counts through the Fill's own ranges.
-  bool isCurrent(UOp u) {
-    uint64_t time = slot(u).time;
-    if (u.op() == Op::Special) return time > 0;
-    if (time == 0 || time < specialTime_) return false;
-    for (UOp r : u.ranges())
-      if (slot(r).time > time) return false;
-    return true;
-  }
-
   template <class Body>
   Status loop(std::span<const UOp> counters, size_t depth, Body body) {
     if (depth == counters.size()) return body();
@@ -95,8 +107,7 @@ class KernelInterpreter {
     slot(counter).looping = true;
     for (int64_t i = 0; i < count; ++i) {
       slot(counter).value = LaneValues(Scalar::ofInt(counter.dtype(), i));
-      slot(counter).time = ++clock_;
-      if (counter.op() == Op::Special) specialTime_ = clock_;
+      times_.stamp(counter);
       SVOD_CHECK(loop(counters, depth + 1, body));
     }
     slot(counter).looping = false;
@@ -106,9 +117,9 @@ class KernelInterpreter {
   // -- effects
 
   Status execute(UOp u) {
-    if (isCurrent(u)) return {};
+    if (times_.isCurrent(u)) return {};
     SVOD_CHECK(effect(u));
-    slot(u).time = ++clock_;
+    times_.stamp(u);
     return {};
   }
 
@@ -151,15 +162,18 @@ class KernelInterpreter {
   // -- values
 
   Result<const LaneValues*> value(UOp u) {
-    if (isCurrent(u)) return &slot(u).value;
-    SVOD_TRY(LaneValues result, compute(u));
-    slot(u).value = std::move(result);
-    slot(u).time = ++clock_;
-    return &slot(u).value;
+    Computed& computed = slot(u);
+    if (times_.isCurrent(u)) return &computed.value;
+    if (hasEvalLanes(u)) {
+      SVOD_CHECK(computeLanes(u, computed.value));
+    } else {
+      SVOD_TRY(computed.value, compute(u));
+    }
+    times_.stamp(u);
+    return &computed.value;
   }
 
   Result<LaneValues> compute(UOp u) {
-    if (hasEvalLanes(u)) return computeLanes(u);
     switch (u.op()) {
       case Op::Load: return load(u);
       case Op::Reduce: return reduce(u);
@@ -178,7 +192,7 @@ class KernelInterpreter {
     }
   }
 
-  Result<LaneValues> computeLanes(UOp u) {
+  Status computeLanes(UOp u, LaneValues& out) {
     const LaneValues* few[4];
     std::vector<const LaneValues*> many;
     std::span<const LaneValues*> operands(few, std::min<size_t>(u.srcCount(), 4));
@@ -186,7 +200,8 @@ class KernelInterpreter {
     for (size_t i = 0; i < u.srcCount(); ++i) {
       SVOD_TRY(operands[i], value(u.src(i)));
     }
-    return evalLanes(u, operands);
+    evalLanes(u, operands, out);
+    return {};
   }
 
   Result<LaneValues> load(UOp u) {
@@ -215,12 +230,15 @@ class KernelInterpreter {
 
   Result<Address> address(UOp index) {
     SVOD_TRY(HostTensor * storage, storage(index.src(0)));
+    if (index.srcCount() == 2) {
+      SVOD_TRY(const LaneValues* only, value(index.src(1)));
+      return Address{index, storage, *only};
+    }
     std::vector<const LaneValues*> at;
     for (UOp s : index.src().subspan(1)) {
       SVOD_TRY(const LaneValues* v, value(s));
       at.push_back(v);
     }
-    if (at.size() == 1) return Address{index, storage, *at[0]};
     return Address{index, storage, flatIndex(constDims(index.src(0)), at)};
   }
 
@@ -240,13 +258,13 @@ class KernelInterpreter {
   }
 
   Status runFill(UOp u) {
-    if (isCurrent(u)) return {};
+    if (times_.isCurrent(u)) return {};
     UOp buffer = storageOf(u.src(0).src(0));
     const Op op = u.argAs<ReduceArg>().op;
     const bool folds = op != Op::Store;
     slot(buffer).storage = folds ? makeFilled(buffer, identity(op, u.dtype())) : makeLocal(buffer);
     SVOD_CHECK(loop(u.src().subspan(1), 0, [&] { return folds ? store(u.src(0), op) : execute(u.src(0)); }));
-    slot(u).time = ++clock_;
+    times_.stamp(u);
     return {};
   }
 
@@ -254,7 +272,7 @@ class KernelInterpreter {
   std::span<HostTensor> buffers_;
   const VariableValues& variables_;
   std::vector<Computed> slots_;  // by node id
-  uint64_t clock_ = 0, specialTime_ = 0;
+  Times times_;
 };
 
 }  // namespace

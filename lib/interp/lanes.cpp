@@ -83,6 +83,21 @@ LaneValues evalLanes(UOp node, std::span<const LaneValues* const> in) {
   }
 }
 
+void evalLanes(UOp node, std::span<const LaneValues* const> in, LaneValues& out) {
+  bool isOfScalars = isElementwise(node.op());
+  Scalar operands[3];
+  for (size_t k = 0; isOfScalars && k < in.size(); ++k) {
+    operands[k] = in[k]->first;
+    isOfScalars = !in[k]->isVector();
+  }
+  if (!isOfScalars) {
+    out = evalLanes(node, in);
+    return;
+  }
+  out.first = evalScalar(node.op(), node.dtype(), std::span(operands, in.size()));
+  out.vector.clear();
+}
+
 LaneValues combine(Op op, DType dtype, const LaneValues& a, const LaneValues& b) {
   const LaneValues* operands[] = {&a, &b};
   return laneByLane(operands, [&](std::span<const Scalar> x) { return evalScalar(op, dtype, x); });

@@ -24,6 +24,8 @@ struct LaneValues {
 /// The value of a node whose operands are known: elementwise ops, Const, Stack, Ramp, Lane, and Reduce without ranges
 /// (v[i] = op(v[i], v[i + w/2]) while w > 1).
 LaneValues evalLanes(UOp node, std::span<const LaneValues* const> operands);
+/// The same, into `out`, which is none of the operands.
+void evalLanes(UOp node, std::span<const LaneValues* const> operands, LaneValues& out);
 bool hasEvalLanes(UOp node);
 
 /// op(a, b) lane by lane.

@@ -18,15 +18,19 @@ namespace svod {
 namespace {
 
 Result<PreparedKernel> prepare(const LinearKernel& kernel) {
-  PreparedKernel p{kernel, {}, std::vector<size_t>(kernel.ops.size(), SIZE_MAX), {}};
+  PreparedKernel p{kernel, {}, std::vector<size_t>(kernel.ops.size(), kNoPosition), {}};
+  size_t ids = 0;
+  for (UOp u : kernel.ops) ids = std::max<size_t>(ids, u.id() + 1);
+  p.positionOf.assign(ids, kNoPosition);
   std::vector<size_t> open;
   for (size_t i = 0; i < kernel.ops.size(); ++i) {
     UOp u = kernel.ops[i];
     for (UOp s : u.src())
-      if (!p.positionOf.contains(s.id()))
+      if (s.id() >= ids || p.positionOf[s.id()] == kNoPosition)
         return fail(Diag::Verify, "used before it stands in the list: " + toLineText(s), "sources come before users");
-    if (!p.positionOf.emplace(u.id(), i).second)
+    if (p.positionOf[u.id()] != kNoPosition)
       return fail(Diag::Verify, "stands in the list twice: " + toLineText(u), "list every node once");
+    p.positionOf[u.id()] = i;
     if (u.op() == Op::Range) open.push_back(i);
     if (u.op() == Op::Special) p.specials.push_back(i);
     if (u.op() != Op::End) continue;

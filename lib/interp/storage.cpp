@@ -51,6 +51,11 @@ LaneValues flatIndex(std::span<const int64_t> dims, std::span<const LaneValues* 
 
 Result<LaneValues> loadLanes(UOp node, const Address& address, const LaneValues* alt, const LaneValues* gate) {
   int64_t limit = elementsOf(address);
+  if (!address.at.isVector() && gate == nullptr) {
+    const int64_t at = address.at.first.asInt();
+    if (at < 0 || at >= limit) return outside(node, address, at, limit);
+    return LaneValues(HostTensor::readElement(node.dtype(), address.storage->data.data(), at));
+  }
   std::vector<Scalar> out(address.at.count());
   for (size_t i = 0; i < out.size(); ++i) {
     if (!taken(gate, i)) {

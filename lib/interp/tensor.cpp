@@ -37,11 +37,34 @@ std::vector<std::byte> HostTensor::toMemory() const {
 
 int64_t HostTensor::numel() const { return numelOf(dims); }
 
-Scalar HostTensor::readElement(DType dtype, const std::byte* data, int64_t i) {
+namespace {
+
+/// The element of that many bytes at `from`; a copy of a known size needs no call.
+uint64_t bitsAt(const std::byte* from, size_t size) {
   uint64_t bits = 0;
-  auto size = static_cast<size_t>(byteSize(dtype));
-  std::memcpy(&bits, data + static_cast<size_t>(i) * size, size);
-  return Scalar::fromBits(dtype, bits);
+  switch (size) {
+    case 1: std::memcpy(&bits, from, 1); break;
+    case 2: std::memcpy(&bits, from, 2); break;
+    case 4: std::memcpy(&bits, from, 4); break;
+    default: std::memcpy(&bits, from, size); break;
+  }
+  return bits;
+}
+
+void putBits(std::byte* to, size_t size, uint64_t bits) {
+  switch (size) {
+    case 1: std::memcpy(to, &bits, 1); break;
+    case 2: std::memcpy(to, &bits, 2); break;
+    case 4: std::memcpy(to, &bits, 4); break;
+    default: std::memcpy(to, &bits, size); break;
+  }
+}
+
+}  // namespace
+
+Scalar HostTensor::readElement(DType dtype, const std::byte* data, int64_t i) {
+  const auto size = static_cast<size_t>(byteSize(dtype));
+  return Scalar::fromBits(dtype, bitsAt(data + static_cast<size_t>(i) * size, size));
 }
 
 Scalar HostTensor::readMemory(DType dtype, const std::byte* memory, int64_t i) {
@@ -50,9 +73,8 @@ Scalar HostTensor::readMemory(DType dtype, const std::byte* memory, int64_t i) {
 }
 
 void HostTensor::writeElement(DType dtype, std::byte* data, int64_t i, const Scalar& value) {
-  uint64_t bits = value.storageBits();
-  auto size = static_cast<size_t>(byteSize(dtype));
-  std::memcpy(data + static_cast<size_t>(i) * size, &bits, size);
+  const auto size = static_cast<size_t>(byteSize(dtype));
+  putBits(data + static_cast<size_t>(i) * size, size, value.storageBits());
 }
 
 bool sameValues(const HostTensor& a, const HostTensor& b, bool equalZeros) {

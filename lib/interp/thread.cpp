@@ -41,9 +41,12 @@ Status Thread::step(UOp u) {
 
 Status Thread::execute(UOp u) {
   if (hasEvalLanes(u)) {
-    std::vector<const LaneValues*> operands;
-    for (UOp s : u.src()) operands.push_back(&valueOf(s));
-    here() = evalLanes(u, operands);
+    const LaneValues* few[4];
+    std::vector<const LaneValues*> many;
+    std::span<const LaneValues*> operands(few, std::min<size_t>(u.srcCount(), 4));
+    if (u.srcCount() > 4) many.resize(u.srcCount()), operands = many;
+    for (size_t i = 0; i < u.srcCount(); ++i) operands[i] = &valueOf(u.src(i));
+    evalLanes(u, operands, here());
     return {};
   }
   switch (u.op()) {

@@ -1,6 +1,7 @@
 // One thread of a workgroup that executes an instruction list (an internal header of the room).
 #pragma once
-#include <unordered_map>
+#include <cstdint>
+#include <vector>
 
 #include "interp/copies.h"
 #include "interp/interp.h"
@@ -10,11 +11,13 @@
 namespace svod {
 
 /// What an instruction list needs besides itself, found once: positions, loops, storage.
+inline constexpr size_t kNoPosition = SIZE_MAX;
+
 struct PreparedKernel {
   const LinearKernel& kernel;
-  std::unordered_map<uint32_t, size_t> positionOf;  // node id -> position in ops
-  std::vector<size_t> loopEnd;                      // by position of a Range: position of its End
-  std::vector<size_t> specials;                     // positions
+  std::vector<size_t> positionOf;  // by node id: position in ops, or kNoPosition
+  std::vector<size_t> loopEnd;     // by position of a Range: position of its End
+  std::vector<size_t> specials;    // positions
 };
 
 /// What the threads of a workgroup share.
@@ -44,7 +47,7 @@ class Thread {
   void leave(LaneValues result = {}) { registers_[at_++] = std::move(result); }
 
  private:
-  size_t positionOf(UOp u) const { return program_.positionOf.at(u.id()); }
+  size_t positionOf(UOp u) const { return program_.positionOf[u.id()]; }
   const LaneValues& valueOf(UOp u) const { return registers_[positionOf(u)]; }
   LaneValues& here() { return registers_[at_]; }
 

@@ -38,7 +38,15 @@ double roundTo(DType dtype, double x) {
 }
 
 int64_t wrap(DType dtype, int64_t v) {
-  if (dtype == DType::Bool) return v != 0;
+  switch (dtype) {
+    case DType::Bool: return v != 0;
+    case DType::I64:
+    case DType::U64:
+    case DType::Index: return v;
+    case DType::I32: return static_cast<int32_t>(v);
+    case DType::U32: return static_cast<uint32_t>(v);
+    default: break;
+  }
   int bits = info(dtype).bits;
   if (bits == 64) return v;
   uint64_t low = static_cast<uint64_t>(v) & ((uint64_t{1} << bits) - 1);
@@ -98,12 +106,17 @@ Scalar Scalar::of(DType dtype, double value) {
 }
 
 Scalar Scalar::fromBits(DType dtype, uint64_t bits) {
+  if (dtype == DType::F32) {
+    const float value = std::bit_cast<float>(static_cast<uint32_t>(bits));
+    return Scalar(dtype, std::bit_cast<uint64_t>(std::isnan(value) ? kNaN : static_cast<double>(value)));
+  }
   if (!isFloat(dtype)) return ofInt(dtype, static_cast<int64_t>(bits));
   double value = decode(dtype, bits);
   return Scalar(dtype, std::bit_cast<uint64_t>(std::isnan(value) ? kNaN : value));
 }
 
 uint64_t Scalar::storageBits() const {
+  if (dtype_ == DType::F32) return std::bit_cast<uint32_t>(static_cast<float>(asFloat()));
   if (isFloat(dtype_)) return encode(dtype_, asFloat());
   int bits = byteSize(dtype_) * 8;
   return bits == 64 ? raw_ : raw_ & ((uint64_t{1} << bits) - 1);
