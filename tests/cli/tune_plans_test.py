@@ -52,9 +52,11 @@ class Plans(ToolTest):
         name = self.records("graph")[0]["graph"]
         plans = self.records("plan")
         self.assertEqual({r["graph"] for r in plans} | {name}, {name})
-        ended = [r["decisions"] for r in plans if r["outcome"] != "started"]
-        self.assertEqual(sorted(ended), sorted(r["decisions"] for r in plans if r["outcome"] == "started"))
-        self.assertEqual(len(ended), graph["measured"])
+        started = [tuple(r["decisions"]) for r in plans if r["outcome"] == "started"]
+        ended = [tuple(r["decisions"]) for r in plans if r["outcome"] != "started"]
+        self.assertEqual(len(started), graph["measured"])
+        self.assertEqual(set(started), set(ended))
+        self.assertLessEqual(len(ended), len(started) + 1)  # a winner may lose when the whole plan is checked
         self.assertLessEqual({r["outcome"] for r in plans}, {"started", "wins", "loses"})
         checked, = report["plans"]
         self.assertEqual(checked["problem"], "")
