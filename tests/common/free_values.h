@@ -88,6 +88,8 @@ class FreeValues {
 
   /// Constants of these sizes, which are ones until somebody gives them other elements.
   FreeValue weight(const std::string& dtype, FreeDims dims) {
+    for (FreeDim& d : dims)
+      if (d.least == d.greatest) d = fixed(d.least);
     FreeValue v{"w" + std::to_string(count_++), dtype, std::move(dims)};
     head_ += "weight " + v.name + ": " + dtype + listed(v.dims) + " = ones\n";
     return v;
