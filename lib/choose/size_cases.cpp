@@ -38,10 +38,12 @@ bool isWorthCase(Pattern pattern, double nanoseconds, double timesAsFast) {
 
 bool isSmaller(const SizePoint& point, const SizePoint& own) { return point.sizes < own.sizes; }
 
-/// The choice that takes the least time at the points on the side of `point`, of the same kind.
+/// The choice that takes the least time at the points on the side of `point`, of the same kind. What is chosen for few
+/// rows of a product is for nothing else.
 const SizedChoice& bestBeside(std::span<const SizedChoice> choices, const SizePoints& points, const SizePoint& point,
                               const SizePoint& own) {
   return *std::ranges::min_element(choices, {}, [&](const SizedChoice& c) {
+    if (points.all()[c.point].isForCase && !point.isForCase) return HUGE_VAL;
     double regret = 0;
     for (size_t i = 0; i < points.all().size(); ++i) {
       const SizePoint& other = points.all()[i];

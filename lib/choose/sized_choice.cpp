@@ -27,7 +27,12 @@ std::vector<SizedChoice> sizedChoices(Graph& graph, UOp sink, const SizePoints& 
     if (point.isPricedOnly) continue;
     Choice choice = choose(runUpTo(graph, sink, points, point, caps), names);
     shareLargerRun(graph, sink, points, caps, choice);
-    if (std::ranges::any_of(found, [&](const SizedChoice& s) { return optsOf(s.choice) == optsOf(choice); })) continue;
+    const auto same =
+        std::ranges::find_if(found, [&](const SizedChoice& s) { return optsOf(s.choice) == optsOf(choice); });
+    if (same != found.end()) {
+      if (points.all()[same->point].isForCase) same->point = i;  // it is for many rows as well
+      continue;
+    }
     if (std::optional<UOp> all = withOpts(graph, sink, choice, caps)) found.push_back({std::move(choice), *all, i, {}});
   }
   return found;

@@ -4,6 +4,7 @@
 #include "choose/choose.h"
 #include "choose/size_cases.h"
 #include "choose/size_points.h"
+#include "choose/sized_choice.h"
 #include "choose/sized_time.h"
 #include "common/model_text.h"
 #include "ir/text.h"
@@ -175,6 +176,43 @@ TEST_CASE("A product of a free number of rows has points of few rows, and a kern
   CHECK_THAT(opts, Catch::Contains("upcast(n0,6)"));
   REQUIRE(choice.cases.size() == 1);
   CHECK(choice.cases[0].sizes == std::vector<SizeLimits>{{"m", 1, 3, 3}});
+}
+
+TEST_CASE("What is chosen for few rows of a product is no case of many rows") {
+  Model model =
+      modelOf("var m in [1, 4096] ~ 64\ninput x: f32[m, 768]\ninput w: f32[768, 768]\noutput y = matmul(x, w)\n");
+  Result<Schedule> schedule = makeSchedule(model, {});
+  REQUIRE(schedule);
+  const Kernel& kernel = schedule->kernels[0];
+  const SizePoints points(kernel.sink);
+  REQUIRE(points.all().size() == 4);  // m = 64, 1, 512 and 3
+  std::vector<SizedChoice> choices(2);
+  for (SizedChoice& choice : choices) choice.sink = kernel.sink;
+  choices[0].times = {1e6, 1e5, 1e7, 2e5}, choices[1].times = {2e6, 2e4, 2e6, 5e4};
+  const auto sizes = [&] {
+    std::vector<std::vector<SizeLimits>> found;
+    for (const SizeCase& c : casesBeside(*kernel.graph, points, choices, choices[0], avx512()))
+      found.push_back(c.sizes);
+    return found;
+  };
+  REQUIRE(sizes().size() == 2);
+  choices[1].point = 3;
+  REQUIRE(points.all()[3].isForCase);
+  CHECK(sizes() == std::vector<std::vector<SizeLimits>>{{{"m", 1, 3, 3}}});
+}
+
+TEST_CASE("A list that is chosen for few rows and for many is one for many") {
+  Model model =
+      modelOf("var m in [1, 4096] ~ 1\ninput x: f32[m, 768]\ninput w: f32[768, 768]\noutput y = matmul(x, w)\n");
+  Result<Schedule> schedule = makeSchedule(model, {});
+  REQUIRE(schedule);
+  const Kernel& kernel = schedule->kernels[0];
+  const SizePoints points(kernel.sink);
+  REQUIRE(points.all()[0].isForCase);
+  const auto none = [](UOp, const LoopNames&) { return Choice{}; };
+  const std::optional<Choice> choice = chooseForPoints(*kernel.graph, kernel.sink, points, avx512(), none);
+  REQUIRE(choice);
+  CHECK(choice->why == "for " + points.toText(points.larger()));
 }
 
 TEST_CASE("Whole tiles of rows and what is left behind them are priced apart") {
