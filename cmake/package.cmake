@@ -6,8 +6,12 @@ include(CMakePackageConfigHelpers)
 function(svod_install_package)
   set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/svod)
   install(EXPORT svodTargets NAMESPACE svod:: DESTINATION ${folder} COMPONENT dev)
-  write_basic_package_version_file(${PROJECT_BINARY_DIR}/svodConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-  install(FILES ${PROJECT_SOURCE_DIR}/cmake/svodConfig.cmake ${PROJECT_SOURCE_DIR}/cmake/svodAddPlan.cmake
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/svodConfigVersion.cmake COMPATIBILITY SameMinorVersion
+    ARCH_INDEPENDENT)  # svodConfig.cmake says what a package for another machine has
+  file(RELATIVE_PATH SVOD_PREFIX_FROM_CMAKE /${folder} /)
+  string(REGEX REPLACE "/$" "" SVOD_PREFIX_FROM_CMAKE "${SVOD_PREFIX_FROM_CMAKE}")
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/svodConfig.cmake.in ${PROJECT_BINARY_DIR}/svodConfig.cmake @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/svodConfig.cmake ${PROJECT_SOURCE_DIR}/cmake/svodAddPlan.cmake
     ${PROJECT_SOURCE_DIR}/cmake/svodHostTools.cmake
     ${PROJECT_BINARY_DIR}/svodConfigVersion.cmake DESTINATION ${folder} COMPONENT dev)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/svod COMPONENT dev

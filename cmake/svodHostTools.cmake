@@ -2,7 +2,7 @@
 # processor, where svodc would take that of the machine that builds.
 set(SVOD_HOST_TOOLS "" CACHE PATH "The prefix of an svod for the machine that builds, where the package is for another one")
 if(SVOD_HOST_TOOLS OR NOT TARGET svod::svodc)
-  find_program(SVOD_SVODC svodc HINTS ${SVOD_HOST_TOOLS} ${SVOD_HOST_TOOLS}/bin NO_CMAKE_FIND_ROOT_PATH
+  find_program(SVOD_SVODC svodc HINTS ${SVOD_HOST_TOOLS} ${SVOD_HOST_TOOLS}/bin ${svod_own_tools} NO_CMAKE_FIND_ROOT_PATH
     DOC "svodc of the machine that builds")
   mark_as_advanced(SVOD_SVODC)
 endif()

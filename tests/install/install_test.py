@@ -1,4 +1,5 @@
 """`cmake --install`, and what a new user does with what it put there: CMake with Ninja and make, make with pkg-config, plain commands."""
+import json
 import os
 import platform
 import re
@@ -106,10 +107,43 @@ class Installed(InstallTest):
             (build / "twice.stamp").unlink(missing_ok=True)
             self.assertEqual(compiled(0), {"twice"})
             self.assertTrue((build / "twice.plan" / left).exists())
+        for path in [*(build / "twice.plan").iterdir()]:  # emptied
+            path.unlink()
+        self.assertEqual(compiled(0), {"twice"})
+        (build / "twice.pack").unlink()
+        self.assertEqual(compiled(0), {"twice"})
+        self.assertTrue((build / "twice.pack").exists())
+        for left in (build / "first.model").glob("*.[ah]"):
+            left.unlink()
+            self.assertIn("twice.svod --emit", self.command("cmake", "--build", build, "--verbose"))
+            self.assertTrue(left.exists())
+        self.assertEqual(compiled(), set())
         if (build / "build.ninja").exists():
             self.command("ninja", "-t", "clean", cwd=build)  # knows nothing of files that it was not told of
             self.assertEqual(compiled(), {"twice", "other"})
             self.assertEqual(compiled(), set())
+
+    def test_cross_builds_with_the_prefix_of_this_machine(self):
+        for name, machine, emulator in (("aarch64-linux-gnu", "aarch64-linux-gnu", "qemu-aarch64-static"),
+                                        ("armv7-linux-gnueabihf", "arm-linux-gnueabihf", "qemu-arm-static")):
+            if shutil.which(f"{machine}-gcc") is None or shutil.which(f"{machine}-g++") is None:
+                continue
+            with self.subTest(name):
+                project, build = self.project(), self.folder / "build"
+                words = ("cmake", "-S", project, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                         f"-DCMAKE_TOOLCHAIN_FILE={self.prefix}/share/svod/toolchains/{name}.cmake")
+                said = self.command(*words, code=1, PATH="/usr/bin:/bin")
+                for part in (f"{self.prefix} is for {platform.machine()}, not for a", "svod::runtime is not there", "-DSVOD_RUNTIME_ONLY=ON",
+                             f"-DSVOD_HOST_TOOLS={self.prefix}"):
+                    self.assertIn(part, said)
+                self.command(*words, "-DWITHOUT_RUNTIME=ON", PATH="/usr/bin:/bin")
+                self.command("cmake", "--build", build)
+                self.assertEqual(json.loads((build / "elsewhere/plan.json").read_text())["target"]["triple"].split("-")[0], name.split("-")[0])
+                if shutil.which(emulator):
+                    for program in ("embedded_STATIC", "embedded_C", "both"):
+                        self.assertEqual(self.command(emulator, "-L", f"/usr/{machine}", build / program), "2 4 6\n")
+                shutil.rmtree(project)
+                shutil.rmtree(build)
 
     @unittest.skipUnless(shutil.which("meson") and shutil.which("ninja"), "needs meson and ninja")
     def test_meson(self):
