@@ -53,6 +53,23 @@ OnnxMaker stretching() {
   return m;
 }
 
+// [2h, 2w] + [h - 63, w - 63] behind a thousand nodes and more, which only h = w = 64 broadcasts.
+OnnxMaker deep() {
+  OnnxMaker m;
+  m.input("x", {"h", "w"}).output("y").ints("from", {2}, {63, 63}).ints("to", {2}, {1'000'000, 1'000'000});
+  std::string last = "x";
+  for (int i = 0; i < 1500; ++i) {
+    const std::string next = "x" + std::to_string(i);
+    m.node("Relu", {last}, {next});
+    last = next;
+  }
+  m.node("Slice", {last, "from", "to"}, {"end"});
+  addAttribute(m.node("Concat", {last, last}, {"tall"}), "axis", int64_t{0});
+  addAttribute(m.node("Concat", {"tall", "tall"}, {"large"}), "axis", int64_t{1});
+  m.node("Add", {"large", "end"}, {"y"});
+  return m;
+}
+
 std::string helpOf(const OnnxImport& import) { return import.errors.empty() ? "" : import.errors[0]->help; }
 
 bool isTakenWith(const OnnxMaker& m, const char* variable) {
@@ -70,6 +87,10 @@ TEST_CASE("a refusal names the size with which the model is taken") {
   CHECK(isTakenWith(growing(), "rows=5"));
   CHECK_THAT(helpOf(stretching().import()), Catch::EndsWith("; the model is taken with --var n=1"));
   CHECK(isTakenWith(stretching(), "n=1"));
+}
+
+TEST_CASE("a long model that only a size of images fits names it") {
+  CHECK_THAT(helpOf(deep().import()), Catch::EndsWith("; the model is taken with --var h=64 --var w=64"));
 }
 
 TEST_CASE("a refusal names no size where none helps, or where an option bounds it") {
