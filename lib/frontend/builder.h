@@ -34,6 +34,13 @@ namespace svod {
 /// What one value may take at the greatest sizes, in bytes: as much as a process has addresses.
 inline constexpr int64_t kRoomOfValue = int64_t{1} << 46;
 
+/// How two sizes should be equal.
+struct SizeWish {
+  bool isLeftToRuns = false;  // every run can compare them
+  Stretch stretch = Stretch::None;
+};
+using Unifier = std::function<bool(Dim a, Dim b, SizeWish wish)>;
+
 /// One builder makes one Model. Not thread-safe. Tensors and Dims point into it, so it neither moves nor
 /// copies.
 class GraphBuilder {
@@ -92,7 +99,7 @@ class GraphBuilder {
   /// decided and every run checks it (expectEqual). False where they differ for some values, unless these are left to
   /// the runs. What goes on must fit its operands: where they differ it may compute anything, but only on memory that
   /// there is.
-  bool agree(Dim a, Dim b);
+  bool agree(Dim a, Dim b, Stretch stretch = Stretch::None);
   /// From here on, sizes that differ for some values of the variables, but not for all, agree; every run checks it.
   void leaveSizesToRuns() { expected_.leavesSizes = true; }
   void closeSizes() { expected_.isClosed = true; }  // from here on an op that leaves more sizes to the runs fails
@@ -108,12 +115,12 @@ class GraphBuilder {
   Tensor fitted(Tensor x, const Dims& dims);
 
   /// Whether a reader could make two sizes equal: then the op fails, demand() is what it lacks, and it starts again.
-  using Unifier = std::function<bool(Dim a, Dim b, bool isLeftToRuns)>;  // else every run compares them
   void setUnifier(Unifier unifier) { unifier_ = std::move(unifier); }
   /// What the op of the error lacks: left == right, or left >= right, which may be room and what is taken of it.
   struct Demand {
     Dim left, right;
     bool isEqual = true, isRoom = false;
+    Stretch stretch = Stretch::None;
   };
   const std::optional<Demand>& demand() const { return errorDemand_; }
 

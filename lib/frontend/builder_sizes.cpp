@@ -13,7 +13,7 @@ bool isOfRun(Dim d) { return d.node().ranges().empty(); }
 
 }  // namespace
 
-bool GraphBuilder::agree(Dim a, Dim b) {
+bool GraphBuilder::agree(Dim a, Dim b, Stretch stretch) {
   if (!a || !b) return false;
   if (a == b) return true;
   if (expected_.equalSizes.contains(unordered(a, b))) {
@@ -27,8 +27,8 @@ bool GraphBuilder::agree(Dim a, Dim b) {
   const bool isLeftToRuns = mayBeLeft && isOfRun(a) && isOfRun(b);
   // Bounds that nobody gave make sizes differ no more than they make them equal. A length is no variable that the
   // command line could bind.
-  if (unifier_ && !isConditional() && !hasLength(a) && !hasLength(b) && unifier_(a, b, isLeftToRuns)) {
-    lacking_ = Demand{a, b, true};
+  if (unifier_ && !isConditional() && !hasLength(a) && !hasLength(b) && unifier_(a, b, {isLeftToRuns, stretch})) {
+    lacking_ = Demand{a, b, true, false, stretch};
     return false;
   }
   if (!isLeftToRuns) return false;

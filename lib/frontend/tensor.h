@@ -59,6 +59,9 @@ class Dim {
   UOp value_;
 };
 
+/// Which of two sizes that should be equal may be 1 instead.
+enum class Stretch : uint8_t { None, Left, Any };
+
 /// Dims of a tensor. Indexing is checked: negative counts from the end, a missing axis gives a null Dim.
 class Dims {
  public:

@@ -48,7 +48,7 @@ Dims broadcastDims(std::span<const Tensor> tensors) {
     for (int i = 1; i <= dims.rank(); ++i) {
       Dim have = common[-i], next = dims[-i];
       if (have == next || next.is(1)) continue;
-      if (!have.is(1) && t.builder()->agree(have, next)) {
+      if (!have.is(1) && t.builder()->agree(have, next, Stretch::Any)) {
         if (next.isConst()) common.set(-i, next);
         continue;
       }
@@ -74,7 +74,7 @@ Tensor expand(Tensor x, const Dims& dims) {
   Dims from = x.dims();
   if (from == dims) return x;
   bool fits = from.rank() <= dims.rank();
-  for (int i = 1; fits && i <= from.rank(); ++i) fits = from[-i].is(1) || b.agree(from[-i], dims[-i]);
+  for (int i = 1; fits && i <= from.rank(); ++i) fits = from[-i].is(1) || b.agree(from[-i], dims[-i], Stretch::Left);
   if (!fits)
     return b.fail(Diag::ShapeMismatch, "cannot expand " + describe(x) + " to " + describe(dims),
                   "shapes align at the right, and only dims of 1 stretch");

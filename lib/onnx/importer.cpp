@@ -17,7 +17,7 @@ OnnxImporter::OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptio
       rooms_(std::move(rooms)) {
   std::erase_if(cases_, [](const auto& c) { return c.second.leavesOut; });  // it may fit now
   builder_.leaveSizesToRuns();                                              // exporters name equal sizes differently
-  builder_.setUnifier([this](Dim a, Dim b, bool isLeftToRuns) { return canUnify(a, b, isLeftToRuns); });
+  builder_.setUnifier([this](Dim a, Dim b, SizeWish wish) { return canUnify(a, b, wish); });
 }
 
 void OnnxImporter::read() {

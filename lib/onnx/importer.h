@@ -143,7 +143,7 @@ class OnnxImporter : public OnnxContext {
                  const std::string& help);
   void giveShape(const std::string& value, const std::vector<SizeForm>& shape);
   void applyFindings();
-  bool canUnify(Dim a, Dim b, bool isLeftToRuns) const;
+  bool canUnify(Dim a, Dim b, SizeWish wish) const;
   void equate(const SizeForm& left, const SizeForm& right, const std::string& from);
   Dim sizeOf(const SizeForm& form);
   Dim freeVariable(const std::string& name);

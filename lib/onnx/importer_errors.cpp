@@ -54,7 +54,8 @@ bool OnnxImporter::takeError() {
 // The error of the builder may be about sizes that could be what the op needs.
 void OnnxImporter::noteDemand(const std::string& by) {
   if (const auto& demand = builder_.demand())
-    demands_.push_back({demand->left.node(), demand->right.node(), demand->isEqual, by, demand->isRoom});
+    demands_.push_back(
+        {demand->left.node(), demand->right.node(), demand->isEqual, by, demand->isRoom, false, demand->stretch});
 }
 
 // How large the sizes that windows go along usually are.

@@ -172,11 +172,12 @@ void OnnxImporter::readVariables(const proto::GraphProto& graph) {
 
 // --- What earlier attempts of reading the model found out
 
-bool OnnxImporter::canUnify(Dim a, Dim b, bool isLeftToRuns) const {
+bool OnnxImporter::canUnify(Dim a, Dim b, SizeWish wish) const {
   SizeVariables sizes = sizes_;
   SizeFindings findings;
   SizeDemand demand{a.node(), b.node(), true, {}};
-  demand.mayBeChecked = isLeftToRuns;
+  demand.mayBeChecked = wish.isLeftToRuns;
+  demand.stretch = wish.stretch;
   return svod::learn(demand, sizes, findings);
 }
 

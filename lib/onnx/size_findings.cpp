@@ -51,15 +51,32 @@ std::optional<Polynomial> product(const Polynomial& a, const Polynomial& b) {
   return total;
 }
 
+std::optional<Polynomial> quotientOf(UOp dim, const Choice& choice);
+
 std::optional<Polynomial> polynomialOf(UOp dim, const Choice& choice) {
   if (dim.isConst()) return dim.isConst(0) ? Polynomial{} : Polynomial{{{}, dim.constInt()}};
   if (auto chosen = choice.find(dim.id()); chosen != choice.end())
     return polynomialOf(dim.src(static_cast<size_t>(chosen->second)), choice);
+  if (dim.op() == Op::Floordiv) return quotientOf(dim, choice);
   const bool isSum = dim.op() == Op::Add || dim.op() == Op::Sub;
   if (!isSum && dim.op() != Op::Mul) return Polynomial{{{dim}, 1}};
   const std::optional<Polynomial> a = polynomialOf(dim.src(0), choice), b = polynomialOf(dim.src(1), choice);
   if (!a || !b) return std::nullopt;
   return isSum ? sum(*a, *b, dim.op() == Op::Add ? 1 : -1) : product(*a, *b);
+}
+
+std::optional<int64_t> numberOf(const std::optional<Polynomial>& p) {
+  if (!p || p->size() > 1 || (p->size() == 1 && !p->begin()->first.empty())) return std::nullopt;
+  return p->empty() ? 0 : p->begin()->second;
+}
+
+// A number where the choice makes one of both operands.
+std::optional<Polynomial> quotientOf(UOp dim, const Choice& choice) {
+  const std::optional<int64_t> above = numberOf(polynomialOf(dim.src(0), choice)),
+                               below = numberOf(polynomialOf(dim.src(1), choice));
+  if (!above || !below || *below <= 0) return Polynomial{{{dim}, 1}};
+  const int64_t quotient = *above / *below - (*above % *below < 0 ? 1 : 0);
+  return quotient == 0 ? Polynomial{} : Polynomial{{{}, quotient}};
 }
 
 // What stands in every product of p: b * (past + seq - total) is zero where the rest is, as sizes are not.
@@ -197,6 +214,27 @@ bool learnEqual(const SizeDemand& demand, EqualRules rules, SizeVariables& sizes
   return false;
 }
 
+// For all but some sizes it is 1, as x[-2:-1] has one row of more than one: what then stretches is equal to nothing.
+bool learnOne(UOp dim, const std::string& by, SizeVariables& sizes, SizeFindings& findings) {
+  const std::vector<UOp> clamps = clampsOf(dim, dim);
+  if (clamps.empty() || clamps.size() > kMostClamps) return false;
+  for (size_t choices = 0; choices < size_t{1} << clamps.size(); ++choices) {
+    const Choice choice = choiceOf(clamps, choices);
+    if (numberOf(polynomialOf(dim, choice)) != 1) continue;
+    const auto bounds = boundsOf(clamps, choice, true, sizes);
+    const auto isSeveral = [](const auto& b) { return b.second.max > b.second.min; };
+    if (!bounds || bounds->empty() || !std::ranges::all_of(*bounds, isSeveral)) continue;
+    add(*bounds, by, sizes, findings);
+    return true;
+  }
+  return false;
+}
+
+bool learnStretched(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& findings) {
+  return (demand.stretch == Stretch::Any && learnOne(demand.right, demand.by, sizes, findings)) ||
+         (demand.stretch != Stretch::None && learnOne(demand.left, demand.by, sizes, findings));
+}
+
 }  // namespace
 
 int variablesIn(UOp left, UOp right) {
@@ -222,7 +260,7 @@ bool learn(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& finding
     const bool takesShares = !demand.mayBeChecked, mayUnify = takesShares || !mayHoldAsItIs(demand);
     return learnEqual(demand, {false, true}, sizes, findings) || learnMost(demand, sizes, findings) ||
            (takesShares && learnEqual(demand, {false, false}, sizes, findings)) ||
-           (mayUnify && learnEqual(demand, {true, false}, sizes, findings));
+           learnStretched(demand, sizes, findings) || (mayUnify && learnEqual(demand, {true, false}, sizes, findings));
   }
   const auto isFree = nobodyBounds(sizes);
   if (demand.isRoom) {

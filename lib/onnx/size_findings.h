@@ -20,6 +20,7 @@ struct SizeDemand {
   std::string by;       // the op and its node
   bool isRoom = false;  // left is what there is, right what is taken: all variables leave some, not one of them all
   bool mayBeChecked = false;  // every run can check it: bounds of one variable must not depend on another one
+  Stretch stretch = Stretch::None;
 };
 
 /// How many variables stand in the sizes.

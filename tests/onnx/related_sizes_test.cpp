@@ -42,6 +42,21 @@ TEST_CASE("a product of sizes that must be large enough leaves each of them smal
   CHECK(thirtyOf().convert());
 }
 
+TEST_CASE("what has one row of more than one stretches, and no size is equal to it") {
+  for (const int64_t step : {1, 3}) {
+    OnnxMaker m;
+    m.input("x", {"n", "2"}).output("y").ints("rows", {1}, {0}).ints("step", {1}, {step});
+    m.ints("from", {1}, {-2}).ints("to", {1}, {-1});
+    m.node("Slice", {"x", "from", "to", "rows", "step"}, {"last but one"});
+    m.node("Mul", {"x", "last but one"}, {"y"});
+    const OnnxImport import = m.import();
+    CHECK(boundsOf(import, "n").min == 2);
+    CHECK(run(import, {{"n", 2}}) == f32({2, 2}, {0, 1, 0, 3}));
+    CHECK(run(import, {{"n", 3}}) == f32({3, 2}, {0, 3, 4, 9, 8, 15}));
+    CHECK(m.convert());
+  }
+}
+
 TEST_CASE("TopK of a product of sizes leaves each of them small") {
   OnnxMaker m;
   m.input("x", {"h", "w"}).output("y").ints("flat", {1}, {-1}).ints("k", {1}, {10});
