@@ -6,6 +6,7 @@
 
 #include "frontend/tensor.h"
 #include "ir/dim_facts.h"
+#include "ir/polynomial.h"
 
 namespace svod {
 
@@ -13,7 +14,7 @@ namespace {
 
 // --- Integers and bools
 
-bool isNumber(UOp u) { return u && u.isConst(); }
+bool isConstant(UOp u) { return u && u.isConst(); }
 
 // Sizes as Index: constants of other dtypes too.
 UOp asIndex(Graph& g, UOp u) { return u.isConst() ? g.index(u.constInt()) : u; }
@@ -79,6 +80,22 @@ Dim divisor(Graph& g, Dim b) {
   return lessEqualDims(one.node(), b.node()) == Truth::Always ? larger(b, one) : Dim();
 }
 
+// A quotient without remainder, whatever the sizes are; null for others. Nothing is asked of a divisor of 0, so the
+// sign of this one does not count.
+Dim exactly(Graph& g, Dim a, Dim b, size_t mostTerms = kMaxDimTerms) {
+  if (b.isConst()) return Dim();
+  const auto quotient = exactQuotient(toPolynomial(g, a.node()), toPolynomial(g, b.node()));
+  return quotient && quotient->size() <= mostTerms ? Dim(g, toDim(g, *quotient)) : Dim();
+}
+
+// Integer division, down or toward zero. A long sum is shorter as a quotient, where the divisor is known to be
+// positive.
+UOp quotientOf(Graph& g, Op op, Dim a, Dim b) {
+  if (const Dim product = exactly(g, a, b, 1)) return product.node();
+  if (const Dim by = divisor(g, b)) return (op == Op::Floordiv ? floordiv(a, by) : truncated(g, a, by)).node();
+  return exactly(g, a, b).node();
+}
+
 UOp integers(Graph& g, Op op, std::span<const UOp> operands) {
   Dim a(g, asIndex(g, operands[0]));
   if (op == Op::Neg) return (Dim(g, g.index(0)) - a).node();
@@ -91,9 +108,9 @@ UOp integers(Graph& g, Op op, std::span<const UOp> operands) {
     case Op::Mul: return (a * b).node();
     case Op::Max: return larger(a, b).node();
     case Op::Min: return smaller(a, b).node();
-    case Op::Floordiv: return (b = divisor(g, b)) ? floordiv(a, b).node() : UOp();
+    case Op::Floordiv:
+    case Op::Cdiv: return quotientOf(g, op, a, b);
     case Op::Floormod: return (b = divisor(g, b)) ? floormod(a, b).node() : UOp();
-    case Op::Cdiv: return (b = divisor(g, b)) ? truncated(g, a, b).node() : UOp();
     case Op::Cmod: return (b = divisor(g, b)) ? (a - truncated(g, a, b) * b).node() : UOp();
     default: return has(op, Comparison) ? truth(g, op, a.node(), b.node()) : UOp();
   }
@@ -169,7 +186,11 @@ bool canGoOn(const Fraction& f) { return isPowerOfTwo(f.below); }
 
 UOp binaryFloats(Graph& g, Op op, DType dtype, const Fraction& a, const Fraction& b) {
   if (op == Op::Fdiv) {
-    if (b.above.min() <= 0 || !canGoOn(a) || !canGoOn(b)) return UOp();
+    if (!canGoOn(a) || !canGoOn(b)) return UOp();
+    if (b.above.min() <= 0) {
+      const Dim quotient = exactly(g, a.above * b.below, a.below * b.above);
+      return quotient ? floatOf(g, dtype, {quotient, Dim(g, g.index(1))}) : UOp();
+    }
     return floatOf(g, dtype, {a.above * b.below, a.below * b.above});
   }
   if (!canGoOn(a) || !canGoOn(b)) return UOp();
@@ -220,16 +241,16 @@ UOp fitted(Graph& g, DType dtype, UOp result) {
 }  // namespace
 
 UOp sizeArithmetic(Graph& g, Op op, DType dtype, std::span<const UOp> operands) {
-  if (std::ranges::all_of(operands, isNumber)) {
+  if (std::ranges::all_of(operands, isConstant)) {
     std::vector<Scalar> values;
     for (UOp u : operands) values.push_back(u.constant());
     return g.constant(evalScalar(op, dtype, values));
   }
-  if (op == Op::Where && isNumber(operands[0])) return operands[operands[0].constInt() != 0 ? 1 : 2];
+  if (op == Op::Where && isConstant(operands[0])) return operands[operands[0].constInt() != 0 ? 1 : 2];
   if (op == Op::Where && operands[1] == operands[2]) return operands[1];
   if (dtype == DType::Bool && (op == Op::And || op == Op::Or))
     for (UOp u : operands)
-      if (isNumber(u) && u.isConst(op == Op::Or)) return u;
+      if (isConstant(u) && u.isConst(op == Op::Or)) return u;
   if (std::ranges::any_of(operands, [](UOp u) { return !u; })) return UOp();
   const bool isFractional = isFloat(dtype) || std::ranges::any_of(operands, [](UOp u) { return isFloat(u.dtype()); });
   if (op == Op::Where && (isFractional || dtype == DType::Bool)) return UOp();

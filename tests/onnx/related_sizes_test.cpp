@@ -57,6 +57,38 @@ TEST_CASE("what has one row of more than one stretches, and no size is equal to 
   }
 }
 
+// x [b * (n // 4 - 3) * 4], as b rows: the product is divided by how many there are of each, which may be negative or 0
+// for small n.
+OnnxMaker windows(bool areFloats) {
+  OnnxMaker m;
+  m.input("x", {"b", "n"}).output("y").ints("zero", {1}, {0}).ints("one", {1}, {1}).ints("two", {1}, {2});
+  m.ints("three", {1}, {3}).ints("four", {1}, {4}).ints("rest", {1}, {-1}).ints("far", {1}, {1'000'000});
+  m.node("Shape", {"x"}, {"shape"}), m.node("Slice", {"shape", "zero", "one"}, {"b"});
+  m.node("Slice", {"shape", "one", "two"}, {"n"}), m.node("Div", {"n", "four"}, {"quarter"});
+  m.node("Sub", {"quarter", "three"}, {"count"}), m.node("Mul", {"b", "count"}, {"all"});
+  const auto cast = [&](const std::string& from, const std::string& to, int64_t dtype) {
+    addAttribute(m.node("Cast", {from}, {to}), "to", dtype);
+  };
+  if (areFloats) cast("all", "all.f", 1), cast("count", "count.f", 1);
+  const std::string end = areFloats ? ".f" : "";
+  m.node("Div", {"all" + end, "count" + end}, {"rows" + end});
+  if (areFloats) cast("rows.f", "rows", 7);
+  addAttribute(m.node("Concat", {"rows", "rest"}, {"to"}), "axis", int64_t{0});
+  m.node("Reshape", {"x", "to"}, {"y"});
+  return m;
+}
+
+TEST_CASE("a product of sizes by one of them is the others, whatever its sign may be") {
+  for (const bool areFloats : {false, true}) {
+    LoadOptions options;
+    options.variables = {parseVariableOption("b=1:64").value(), parseVariableOption("n=1:4096").value()};
+    const OnnxImport import = windows(areFloats).import(options);
+    CHECK(import.notes.empty());
+    CHECK(run(import, {{"b", 2}, {"n", 17}}).dims == std::vector<int64_t>{2, 17});
+    CHECK(run(import, {{"b", 3}, {"n", 5}}).dims == std::vector<int64_t>{3, 5});
+  }
+}
+
 TEST_CASE("TopK of a product of sizes leaves each of them small") {
   OnnxMaker m;
   m.input("x", {"h", "w"}).output("y").ints("flat", {1}, {-1}).ints("k", {1}, {10});
