@@ -235,6 +235,10 @@ bool learnStretched(const SizeDemand& demand, SizeVariables& sizes, SizeFindings
          (demand.stretch != Stretch::None && learnOne(demand.left, demand.by, sizes, findings));
 }
 
+bool hasQuotientBySize(const Dim& dim) {
+  return std::ranges::any_of(toposort(dim.node()), [](UOp n) { return n.op() == Op::Floordiv && !n.src(1).isConst(); });
+}
+
 }  // namespace
 
 int variablesIn(UOp left, UOp right) {
@@ -246,12 +250,23 @@ int variablesIn(UOp left, UOp right) {
 }
 
 std::optional<SizeDemand> roomDemand(const Tensor& value) {
-  const int64_t elements = kRoomOfValue / byteSize(value.dtype());
-  if (value.node().maxNumel() <= elements) return std::nullopt;
+  const int64_t bytes = byteSize(value.dtype()), most = value.node().maxNumel();
+  int64_t room = kRoomOfValue / bytes;
+  if (most <= room) return std::nullopt;
   Graph& graph = value.builder()->graph();
   Dim taken(graph, graph.index(1));
   for (const Dim& dim : value.dims()) taken = taken * dim;
-  return SizeDemand{graph.index(elements), taken.node(), false, {}, true};
+  // The bounds of b * (n // b) are those of b * n, and a buffer is as large as its bounds: of that a plan may hold no
+  // more than several can have (kMaxPlanBytes). Where the sizes fit, there is less room by as much.
+  constexpr int64_t kMostOfBounds = int64_t{1} << 54;
+  const auto none = [](const std::string&) { return false; };
+  const auto isMet = [&] { return room > 1 && sharesFor(graph.index(room), taken.node(), none).has_value(); };
+  const int64_t excess = most / (kMostOfBounds / bytes);
+  if (excess > 1 && std::ranges::any_of(value.dims(), hasQuotientBySize) && isMet()) {
+    while (isMet()) room /= 2;
+    room = std::max<int64_t>(1, 2 * room / excess);
+  }
+  return SizeDemand{graph.index(room), taken.node(), false, {}, true};
 }
 
 bool learn(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& findings) {

@@ -229,6 +229,23 @@ TEST_CASE("default bounds leave every value addresses, and every variable a shar
   CHECK(variablesOf(m.import(withVariables({"width=1:16384"}))) == "batch [1, 2] height [1, 128] width [1, 16384]");
 }
 
+TEST_CASE("a value that is large because nothing shows how its sizes depend on each other has addresses too") {
+  OnnxMaker m;  // mask.view(b, -1), for each row of x
+  m.input("x", {"b", "n"}).input("mask", {"c", "m"}).output("y").ints("rest", {1}, {-1});
+  m.ints("zero", {1}, {0}).ints("one", {1}, {1}).ints("two", {1}, {2}).node("Shape", {"x"}, {"shape"});
+  m.node("Gather", {"shape", "zero"}, {"b"}), m.node("Gather", {"shape", "one"}, {"n"});
+  const auto join = [&](const std::vector<std::string>& parts, const std::string& to) {
+    addAttribute(m.node("Concat", parts, {to}), "axis", int64_t{0});
+  };
+  join({"b", "rest"}, "to"), m.node("Reshape", {"mask", "to"}, {"rows"}),
+      m.node("Unsqueeze", {"rows", "one"}, {"keys"});
+  m.node("Size", {"mask"}, {"all"}), m.node("Div", {"all", "b"}, {"each"});
+  join({"b", "n", "each"}, "wide"), m.node("Expand", {"keys", "wide"}, {"added"});
+  m.node("Unsqueeze", {"x", "two"}, {"q"}), m.node("Unsqueeze", {"x", "one"}, {"k"}), m.node("Mul", {"q", "k"}, {"qk"});
+  m.node("Add", {"qk", "added"}, {"y"});
+  CHECK(variablesOf(m.import(withVariables({"n=1:64"}))) == "b [1, 8192] n [1, 64] c [1, 8192] m [1, 524288]");
+}
+
 TEST_CASE("sizes that pass 2^60 at usual bounds are smaller") {
   OnnxMaker m;
   m.input("x", {"a", "b", "c", "d"}).output("y").ints("rows", {2}, {-1, 1}).ints("columns", {2}, {1, -1});
