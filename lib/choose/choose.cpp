@@ -67,10 +67,12 @@ Choice chooseWithin(Graph& graph, UOp sink, const LoopNames& names, const Caps& 
 
 Choice choose(Graph& graph, UOp sink, const Caps& caps) {
   const SizePoints points(sink);
-  const auto within = [&](UOp sized, const LoopNames& names) { return chooseWithin(graph, sized, names, caps); };
+  const auto within = [&](UOp sized, const LoopNames& names, const Caps& with) {
+    return chooseWithin(graph, sized, names, with);
+  };
   if (!points.all().empty())
     if (std::optional<Choice> sized = chooseForPoints(graph, sink, points, caps, within)) return std::move(*sized);
-  return within(sink, LoopNames(sink));
+  return within(sink, LoopNames(sink), caps);
 }
 
 UOp atLikelySizes(Graph& graph, UOp sink, const Caps& caps) {

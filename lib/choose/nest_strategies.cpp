@@ -11,6 +11,7 @@
 #include "choose/shared_places.h"
 #include "choose/shared_sums.h"
 #include "choose/stream_lanes.h"
+#include "choose/tile_units.h"
 #include "choose/transpose_blocks.h"
 #include "facts/reduces.h"
 
@@ -57,6 +58,11 @@ constexpr NestStrategy kNestStrategies[] = {
      "reductions along what is contiguous: partial sums in lanes, several independent accumulators that "
      "hide the latency of one",
      hasReduceLanes, always<tileReduceLanes>},
+    {"tile-units",
+     "matrix products in groups (`dot`) on a processor with tile units (AMX): two by two tiles share what they load, "
+     "and "
+     "a panel of columns is packed as the unit reads it (`tc`)",
+     hasOutputLanes, multiplyInTiles},
     {"turned-terms",
      "sums of few terms that are neighbours in memory, while lanes are not: all terms are written out, and blocks of "
      "them are transposed in registers",

@@ -20,21 +20,27 @@ std::vector<SizedChoice> sizedChoices(Graph& graph, UOp sink, const SizePoints& 
                                       const ChooseWithin& choose) {
   std::vector<SizedChoice> found;
   const LoopNames names(sink);
-  // What a GPU takes for the few elements of a small run is not predicted: the likely one stands for all.
-  const size_t count = caps.workgroups ? 1 : points.all().size();
-  for (size_t i = 0; i < count; ++i) {
-    const SizePoint& point = points.all()[i];
-    if (point.isPricedOnly) continue;
-    Choice choice = choose(runUpTo(graph, sink, points, point, caps), names);
-    shareLargerRun(graph, sink, points, caps, choice);
+  // Whether it is legal for all sizes.
+  const auto add = [&](size_t number, const Caps& with) {
+    const SizePoint& point = points.all()[number];
+    Choice choice = choose(runUpTo(graph, sink, points, point, caps), names, with);
+    shareLargerRun(graph, sink, points, with, choice);
     const auto same =
         std::ranges::find_if(found, [&](const SizedChoice& s) { return optsOf(s.choice) == optsOf(choice); });
     if (same != found.end()) {
-      if (points.all()[same->point].isForCase) same->point = i;  // it is for many rows as well
-      continue;
+      if (points.all()[same->point].isForCase) same->point = number;  // it is for many rows as well
+      return true;
     }
-    if (std::optional<UOp> all = withOpts(graph, sink, choice, caps)) found.push_back({std::move(choice), *all, i, {}});
-  }
+    const std::optional<UOp> all = withOpts(graph, sink, choice, caps);
+    if (all) found.push_back({std::move(choice), *all, number, {}});
+    return all.has_value();
+  };
+  Caps lanesAlone = caps;  // tile units take whole tiles, which no free size promises
+  lanesAlone.tiles.clear();
+  // What a GPU takes for the few elements of a small run is not predicted: the likely one stands for all.
+  const size_t count = caps.workgroups ? 1 : points.all().size();
+  for (size_t i = 0; i < count; ++i)
+    if (!points.all()[i].isPricedOnly && !add(i, caps) && !caps.tiles.empty()) add(i, lanesAlone);
   return found;
 }
 

@@ -11,7 +11,7 @@
 namespace svod {
 
 /// Chooses for a kernel whose loops have these names, knowing the bounds of its sizes alone.
-using ChooseWithin = std::function<Choice(UOp sink, const LoopNames& names)>;
+using ChooseWithin = std::function<Choice(UOp sink, const LoopNames& names, const Caps& caps)>;
 
 /// The choice for the likely sizes, or one for another point that is expected to be clearly better over all of them.
 /// Nothing where none of these is legal for all sizes.

@@ -67,7 +67,7 @@ constexpr Strategy kPreparations[] = {
     {"collapse-loops", "adjacent loops that every access walks as one are merged", On::Any, LoopOrder::Free, nullptr,
      always<collapseLoops>},
     {"dot-products",
-     "matrix products of bytes, in `fast` numerics also of bf16, take the dot product instructions of the "
+     "matrix products of bytes and of bf16 (not in `strict` numerics) take the dot product instructions of the "
      "processor (`dot`)",
      On::Cpu, LoopOrder::Free, nullptr, always<useDots>},
 };

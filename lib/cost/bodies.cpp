@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "ir/tile_unit.h"
+
 namespace svod {
 
 namespace {
@@ -42,12 +44,18 @@ UOp bufferOf(UOp storage) { return storage.op() == Op::Fill ? storageOf(storage.
 
 class Collector {
  public:
-  Collector(const KernelFacts& kernel, const Caps& caps) : kernel_(kernel), caps_(caps), loops_(kernel.loops()) {}
+  Collector(const KernelFacts& kernel, const Caps& caps) : kernel_(kernel), caps_(caps), loops_(kernel.loops()) {
+    for (UOp n : kernel.reduces)
+      if (std::optional<TileForm> form = tileFormOf(n)) tiles_[n.id()] = *form;
+  }
 
   Bodies collect(bool joinsProducts) {
     std::vector<UOp> joined;
     for (UOp n : kernel_.reduces)
-      if (joinsProducts && n.src(0).op() == Op::Mul) joined.push_back(n.src(0));
+      if (tiles_.contains(n.id()))
+        joined.insert(joined.end(), {n.src(0), n.src(0).src(0), n.src(0).src(1)});
+      else if (joinsProducts && n.src(0).op() == Op::Mul)
+        joined.push_back(n.src(0));
     for (UOp n : kernel_.nodes)
       if (!isKnown(n) && std::ranges::find(joined, n) == joined.end()) add(n);
     return std::move(result_);
@@ -69,6 +77,30 @@ class Collector {
     return result_.all[at->second];
   }
 
+  // The tile form that a reduce is, or that a load is a factor of.
+  const TileForm* tileOf(UOp n) const {
+    for (const auto& [id, form] : tiles_)
+      if (n.id() == id || n == form.a || n == form.b) return &form;
+    return nullptr;
+  }
+
+  // One instruction takes all that the ranges of a tile name; a factor is as many loads as it has rows.
+  void addTiles(UOp n, const TileForm& form, const std::vector<UOp>& running, const std::vector<UOp>& expanded) {
+    double copies = 1;
+    for (UOp r : expanded)
+      if (r != form.groups && r != form.terms && r != form.rows && r != form.columns) copies *= extentOf(r);
+    Body& body = bodyOf(running);
+    if (n.op() == Op::Reduce) {
+      body.each += {std::max(form.unit->cycles * copies, form.unit->latency), 0, copies};
+      return;
+    }
+    const Access access = accessOf(n);
+    const Cycles row = cyclesOf(access, {}, 1, 1, caps_);
+    const double rows = copies * (n == form.a ? form.unit->m : form.unit->groups);
+    body.each += {0, row.memory * rows, copies};
+    addTouch(access, body, running, expanded);
+  }
+
   void add(UOp n) {
     const bool isAccess = n.op() == Op::Load || n.op() == Op::Store;
     const Cycles one = isAccess ? Cycles{} : cyclesOf(n, caps_);
@@ -85,6 +117,7 @@ class Collector {
       else if (repeats(n, r) || isAccumulated(n, r))
         expanded.push_back(r), axisType(r) == AxisType::Vector ? void(lanes = r) : void(copies *= extentOf(r));
     }
+    if (const TileForm* form = tileOf(n)) return addTiles(n, *form, running, expanded);
     const int64_t width = lanes ? maxExtent(lanes) : 1;
     const double vectors = std::ceil(static_cast<double>(width * laneBytes(valueOf(n))) / caps_.vectorBytes);
     Body& body = bodyOf(running);
@@ -125,14 +158,23 @@ class Collector {
 
   void addAccess(UOp n, Body& body, const std::vector<UOp>& running, const std::vector<UOp>& expanded, UOp lanes,
                  double vectors) {
-    const UOp storage = storageOf(n.src(0));
-    Access access{n, n.src(0).src(1), std::nullopt, n.op() == Op::Store};
-    if (storage.op() == Op::Param) access.slot = storage.argAs<SlotArg>().slot;
+    const Access access = accessOf(n);
     const Cycles each = cyclesOf(access, lanes, lanes ? maxExtent(lanes) : 1, vectors, caps_);
     const double copies = distinctCopies(access, expanded, lanes);
     body.each += {each.arithmetic * copies, each.memory * copies, each.instructions * copies};
+    addTouch(access, body, running, expanded);
+  }
+
+  static Access accessOf(UOp n) {
+    const UOp storage = storageOf(n.src(0));
+    Access access{n, n.src(0).src(1), std::nullopt, n.op() == Op::Store};
+    if (storage.op() == Op::Param) access.slot = storage.argAs<SlotArg>().slot;
+    return access;
+  }
+
+  void addTouch(const Access& access, Body& body, const std::vector<UOp>& running, const std::vector<UOp>& expanded) {
     body.touches.push_back(result_.touches.size());
-    Touch touch{access, bufferOf(storage), running, running.size()};
+    Touch touch{access, bufferOf(storageOf(access.node.src(0))), running, running.size()};
     touch.loops.insert(touch.loops.end(), expanded.begin(), expanded.end());
     result_.touches.push_back(std::move(touch));
   }
@@ -140,6 +182,7 @@ class Collector {
   const KernelFacts& kernel_;
   const Caps& caps_;
   const LoopsOf& loops_;
+  std::map<uint32_t, TileForm> tiles_;  // by id of the reduce
   Bodies result_;
   std::map<std::vector<UOp>, size_t, bool (*)(const std::vector<UOp>&, const std::vector<UOp>&)> bodies_{
       [](const std::vector<UOp>& a, const std::vector<UOp>& b) {

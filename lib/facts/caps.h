@@ -6,6 +6,7 @@
 #include "ir/dtype.h"
 #include "ir/numerics.h"
 #include "ir/tensor_core.h"
+#include "ir/tile_unit.h"
 #include "machine/machine.h"
 
 namespace svod {
@@ -34,6 +35,7 @@ struct Caps {
   int64_t sharedBytes = 48 << 10;        // memory a workgroup shares
   GpuTarget gpu;                         // where there are workgroups: what predictions and instructions ask for
   std::vector<const TensorCore*> cores;  // tensor cores of a GPU, as tc numbers them
+  std::vector<const TileUnit*> tiles;    // tile units of a processor, as tc numbers them
   int maxCopies = 512;                   // values one expression may be expanded into by Upcast and Unroll ranges
   bool overwrites = false;               // the result may lie on an operand: no element may be computed twice
   std::vector<uint32_t>

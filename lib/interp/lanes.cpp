@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/gpu_op.h"
+#include "ir/tile_unit.h"
 
 namespace svod {
 
@@ -58,18 +59,56 @@ LaneValues rampOf(UOp node, const LaneValues& base) {
   return LaneValues(std::move(lanes));
 }
 
+LaneValues rowsOf(UOp node, std::span<const LaneValues* const> in) {
+  const int64_t apart = in[1]->first.asInt(), columns = in[2]->first.asInt();
+  std::vector<Scalar> lanes(node.argAs<SlotArg>().slot);
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    lanes[i] = Scalar::ofInt(node.dtype(), in[0]->first.asInt() + at / columns * apart + at % columns);
+  }
+  return LaneValues(std::move(lanes));
+}
+
+// Each sum takes its products in the order of their terms.
+LaneValues tileDotOf(UOp node, std::span<const LaneValues* const> in) {
+  const TileUnit& unit = *findTileUnit(node.argAs<NameArg>().name);
+  const auto values = [&](const LaneValues& from) {
+    std::vector<Scalar> wide;
+    for (const Scalar& x : from.vector) {
+      const bool isBits = isFloat(unit.in) && !isFloat(x.dtype());
+      const Scalar factor = isBits ? Scalar::fromBits(unit.in, x.storageBits()) : x;
+      wide.push_back(evalScalar(Op::Cast, unit.out, std::span(&factor, 1)));
+    }
+    return wide;
+  };
+  const std::vector<Scalar> a = values(*in[0]), b = values(*in[1]);
+  std::vector<Scalar> sums = in[2]->vector;
+  const auto columns = static_cast<size_t>(unit.n), terms = static_cast<size_t>(unit.terms());
+  const auto group = static_cast<size_t>(unit.group());
+  for (size_t i = 0; i < sums.size(); ++i)
+    for (size_t k = 0; k < terms; ++k) {
+      const size_t inB = k / group * columns * group + i % columns * group + k % group;
+      Scalar operands[] = {a[i / columns * terms + k], b[inB], sums[i]};
+      sums[i] = evalScalar(Op::Mulacc, unit.out, operands);
+    }
+  return LaneValues(std::move(sums));
+}
+
 }  // namespace
 
 bool hasEvalLanes(UOp node) {
   Op op = node.op();
-  return isElementwise(op) || op == Op::Const || op == Op::Stack || op == Op::Ramp || op == Op::Lane || op == Op::Dot ||
-         (op == Op::Reduce && node.srcCount() == 1) || isGpuOfLane(node);
+  return isElementwise(op) || op == Op::Const || op == Op::Stack || op == Op::Ramp || op == Op::Rows ||
+         op == Op::Lane || op == Op::Dot || op == Op::TileDot || (op == Op::Reduce && node.srcCount() == 1) ||
+         isGpuOfLane(node);
 }
 
 LaneValues evalLanes(UOp node, std::span<const LaneValues* const> in) {
   switch (node.op()) {
     case Op::Const: return LaneValues(node.constant());
     case Op::Ramp: return rampOf(node, *in[0]);
+    case Op::Rows: return rowsOf(node, in);
+    case Op::TileDot: return tileDotOf(node, in);
     case Op::Lane: return LaneValues((*in[0])[node.argAs<SlotArg>().slot]);
     case Op::Dot: return dotOf(node, in);
     case Op::Reduce: return foldLanes(node.argAs<ReduceArg>().op, node.dtype(), *in[0]);

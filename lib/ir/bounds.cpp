@@ -120,6 +120,11 @@ Interval computeBounds(Op op, DType d, std::span<const UOp> src, std::span<const
       Interval base = in[0];
       return fit(d, base.min, static_cast<__int128>(base.max) + std::get<SlotArg>(arg).slot - 1);
     }
+    case Op::Rows: {
+      const int64_t columns = in[2].max, rows = std::get<SlotArg>(arg).slot / std::max<int64_t>(columns, 1);
+      const __int128 last = static_cast<__int128>(in[1].max) * std::max<int64_t>(rows - 1, 0) + columns - 1;
+      return fit(d, in[0].min, in[0].max + last);
+    }
     case Op::Stack: {
       Interval hull = in[0];
       for (Interval i : in) hull = {std::min(hull.min, i.min), std::max(hull.max, i.max)};

@@ -71,8 +71,10 @@ std::vector<UOp> inferShape(Graph& g, Op op, std::span<const UOp> src, const Arg
     case Op::Custom: return toVector(dimsOfCall(src, std::get<CustomArg>(arg)));
     case Op::Fill: return toVector(storageOf(src[0].src(0)).shape());
     case Op::Stack: return {g.index(static_cast<int64_t>(src.size()))};
-    case Op::Ramp: return {g.index(std::get<SlotArg>(arg).slot)};
+    case Op::Ramp:
+    case Op::Rows: return {g.index(std::get<SlotArg>(arg).slot)};
     case Op::Dot:
+    case Op::TileDot:
     case Op::Wmma: return toVector(src[2].shape());
     case Op::Gpu: return gpuShape(g, src, std::get<NameArg>(arg));
     default: return {};

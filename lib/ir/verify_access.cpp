@@ -76,7 +76,8 @@ bool isProvenInside(UOp index, std::span<const Limit> limits) {
 
 bool isCounter(UOp u) { return u.op() == Op::Range || u.op() == Op::Var || u.op() == Op::Special; }
 bool hasValue(UOp u) {
-  return isCounter(u) || u.isConst() || isElementwise(u.op()) || u.op() == Op::Ramp || u.op() == Op::Stack;
+  return isCounter(u) || u.isConst() || isElementwise(u.op()) || u.op() == Op::Ramp || u.op() == Op::Rows ||
+         u.op() == Op::Stack;
 }
 
 /// Evaluates an access at values of the counters below it and looks for some where it leaves the buffer. Nodes are
@@ -163,6 +164,10 @@ class Search {
   Scalar valueOf(UOp u) const {
     if (u.isConst()) return u.constant();
     if (u.op() == Op::Ramp) return Scalar::ofInt(u.dtype(), at(u.src(0)).asInt() + lane_);
+    if (u.op() == Op::Rows) {
+      const int64_t columns = at(u.src(2)).asInt();
+      return Scalar::ofInt(u.dtype(), at(u.src(0)).asInt() + lane_ / columns * at(u.src(1)).asInt() + lane_ % columns);
+    }
     if (u.op() == Op::Stack) return at(u.src(static_cast<size_t>(std::min<int>(lane_, u.lanes() - 1))));
     Scalar operands[3];
     for (size_t k = 0; k < u.srcCount(); ++k) operands[k] = at(u.src(k));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/tensor_core.h"
+#include "ir/tile_unit.h"
 #include "ir/verify_rules.h"
 
 namespace svod {
@@ -174,6 +175,20 @@ std::string checkWmma(const NodeView& n) {
   return fits ? "" : "takes fragments of " + std::string(core->name);
 }
 
+std::string checkTileDot(const NodeView& n) {
+  const TileUnit* unit = findTileUnit(std::get<NameArg>(n.arg).name);
+  if (!unit) return "names no tile unit of the table";
+  const auto holds = [&](UOp x, int rows, int columns) { return x.rank() == 1 && x.dim(0) == rows * columns; };
+  const auto isFactor = [&](UOp x) {
+    const bool isBits = isFloat(unit->in) && x.dtype() == unsignedOf(unit->in);
+    return isBits || unit->takes(x.dtype());
+  };
+  const bool areFactors = isFactor(n.src[0]) && isFactor(n.src[1]) && holds(n.src[0], unit->m, unit->terms()) &&
+                          holds(n.src[1], unit->groups, unit->n * unit->group());
+  const bool areSums = n.dtype == unit->out && n.src[2].dtype() == unit->out && holds(n.src[2], unit->m, unit->n);
+  return areFactors && areSums ? "" : "takes whole matrices of " + std::string(unit->name);
+}
+
 std::string checkLaneFold(const NodeView& n) {
   return n.src.size() == 1 ? "" : "folds lanes only; loops fold into buffers";
 }
@@ -233,6 +248,8 @@ constexpr SpecRule kRules[] = {
      checkHorizontal},
     {"dot", "dot products sum groups of bytes", L | P, isOp<Op::Dot>, checkDot},
     {"wmma", "tensor cores multiply fragments of the dtypes and sizes of the table", L | P, isOp<Op::Wmma>, checkWmma},
+    {"tile-dot", "tile units multiply matrices of the dtypes and sizes of the table", L | P, isOp<Op::TileDot>,
+     checkTileDot},
     {"lane-fold", "reductions of instruction lists fold lanes", P, isOp<Op::Reduce>, checkLaneFold},
     {"no-index-dtype", "index arithmetic has a machine dtype", P, everyOp, checkNoIndexDType},
     {"no-bool-storage", "memory holds no bool", P, isStorageLeaf, checkNoBoolStorage},

@@ -88,6 +88,12 @@ std::string checkDims(const NodeView& n) {
 std::string checkLanes(const NodeView& n) {
   uint32_t slot = std::get<SlotArg>(n.arg).slot;
   if (n.op == Op::Ramp && (slot < 1 || !n.src[0].isScalar())) return "needs a scalar base and at least one lane";
+  if (n.op == Op::Rows) {
+    const bool areConst = n.src[1].isConst() && n.src[2].isConst();
+    const int64_t apart = areConst ? n.src[1].constInt() : 0, columns = areConst ? n.src[2].constInt() : 0;
+    const bool isWhole = columns > 0 && apart >= 0 && slot > 0 && slot % columns == 0 && n.src[0].isScalar();
+    return isWhole ? "" : "needs a scalar base, a constant distance and whole rows";
+  }
   if (n.op == Op::Lane && (n.src[0].rank() != 1 || static_cast<int64_t>(slot) >= n.src[0].dim(0)))
     return "selects lane " + std::to_string(slot) + " of something without it";
   return {};
@@ -107,13 +113,14 @@ std::string checkValueDType(const NodeView& n) {
     case Op::Var:
     case Op::Range:
     case Op::Special:
+    case Op::Rows:
     case Op::Ramp: return isInt(d) ? "" : "must have an integer dtype";
     default: return {};
   }
 }
 
 bool isLeafOfInts(Op op) {
-  return op == Op::Const || op == Op::Var || op == Op::Range || op == Op::Special || op == Op::Ramp;
+  return op == Op::Const || op == Op::Var || op == Op::Range || op == Op::Special || op == Op::Ramp || op == Op::Rows;
 }
 
 constexpr SpecRule kRules[] = {
@@ -124,7 +131,8 @@ constexpr SpecRule kRules[] = {
     {"dim-count", "one dim (or pair) per axis", kEvery,
      [](Op op) { return op == Op::Pad || op == Op::Shrink || op == Op::Custom; }, checkDimCount},
     {"dims", "dims, offsets and bounds are integer scalars", kEvery, everyOp, checkDims},
-    {"lanes", "lane numbers exist", kEvery, [](Op op) { return op == Op::Ramp || op == Op::Lane; }, checkLanes},
+    {"lanes", "lane numbers exist", kEvery, [](Op op) { return op == Op::Ramp || op == Op::Rows || op == Op::Lane; },
+     checkLanes},
     {"var-bounds", "a variable has at least one value", kEvery, [](Op op) { return op == Op::Var; }, checkInterval},
     {"leaf-dtype", "constants have their value's dtype, counters are integers", kEvery, isLeafOfInts, checkValueDType},
 };

@@ -53,7 +53,7 @@ std::string checkCondition(const NodeView& n) {
 bool passesDTypeThrough(Op op) {
   return isMovement(op) || op == Op::After || op == Op::Prefetch || op == Op::Contiguous || op == Op::Copy ||
          op == Op::Gather || op == Op::Scatter || op == Op::Reduce || op == Op::Index || op == Op::Load ||
-         op == Op::Lane || op == Op::Ramp || op == Op::Stack || op == Op::Range || op == Op::Special;
+         op == Op::Lane || op == Op::Ramp || op == Op::Rows || op == Op::Stack || op == Op::Range || op == Op::Special;
 }
 
 std::string checkPassThrough(const NodeView& n) {

@@ -9,7 +9,9 @@
 #include "lower/expand_dots.h"
 #include "lower/fragments.h"
 #include "lower/shuffle_fold.h"
+#include "lower/tile_factors.h"
 #include "lower/warpgroup_sums.h"
+#include "symbolic/tile_operands.h"
 
 namespace svod {
 
@@ -69,6 +71,17 @@ ReduceRanges reduceRanges(UOp reduce, const std::optional<DotForm>& dot) {
     (r.argAs<AxisArg>().type == AxisType::Upcast ? out.upcasts : out.unrolls).push_back(r);
   }
   return out;
+}
+
+/// The ranges of a sum but for those of one tile.
+struct StepRanges {
+  std::vector<UOp> loops, unrolls;
+};
+StepRanges stepsOf(UOp reduce, std::initializer_list<UOp> ofTile) {
+  StepRanges steps;
+  for (UOp r : reduce.src().subspan(1))
+    if (std::ranges::find(ofTile, r) == ofTile.end()) (isLoop(r) ? steps.loops : steps.unrolls).push_back(r);
+  return steps;
 }
 
 class Expander {
@@ -198,9 +211,7 @@ class Expander {
     return g_.make(Op::Lane, node.dtype(), {sum}, SlotArg{static_cast<uint32_t>(element)});
   }
   UOp coreSum(UOp node, const CoreForm& form, const Assignment& point) {
-    std::vector<UOp> loops, unrolls;
-    for (UOp r : node.src().subspan(1))
-      if (r != form.terms) (isLoop(r) ? loops : unrolls).push_back(r);
+    const auto [loops, unrolls] = stepsOf(node, {form.terms});
     if (form.core->isOfWarpgroup()) return coreSumInMemory(form, loops, unrolls, point);
     std::vector<FoldTerm> terms;
     forEachAssignment(unrolls, point, [&](const Assignment& point) {
@@ -221,11 +232,28 @@ class Expander {
     return sumOfWarpgroup(g_, nextReg_++, *form.core, loops, terms);
   }
 
+  // ---- tile units
+  /// The row of the sums that `point` asks for. All rows are summed up together, once.
+  UOp buildTileRow(UOp node, const TileForm& form, Assignment point) {
+    const auto row = point.extract(form.rows.id());
+    UOp& sums = coreSums_[{node.id(), point}];
+    if (!sums) {
+      const auto [loops, unrolls] = stepsOf(node, {form.groups, form.terms});
+      std::vector<FoldTerm> terms;
+      forEachAssignment(unrolls, point, [&](const Assignment& at) {
+        terms.push_back(tileTerm(g_, form, [&](UOp element) { return expandNode(element, at); }));
+      });
+      sums = fold({Op::Add, node.dtype(), 1}, loops, terms);
+    }
+    return tileRow(g_, *form.unit, sums, row.mapped());
+  }
+
   // ---- reductions
   /// One accumulator per assignment of the reduction's Upcast ranges, which are independent; each takes its Unroll
   /// copies in order.
   UOp buildReduce(UOp node, const Assignment& point) {
     if (std::optional<CoreForm> form = coreFormOf(tile_, node)) return buildCoreSum(node, *form, point);
+    if (std::optional<TileForm> form = tileInMemory(node)) return buildTileRow(node, *form, point);
     Op op = node.argAs<ReduceArg>().op;
     const std::optional<DotForm> dot = dotFormOf(node);
     const ReduceRanges ranges = reduceRanges(node, dot);

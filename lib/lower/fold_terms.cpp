@@ -11,6 +11,7 @@ namespace {
 UOp foldOne(Graph& g, const FoldType& type, UOp from, const FoldTerm& v) {
   if (v.b && type.width > 1 && from.isScalar()) from = repeated(g, from, type.width);
   if (v.core != nullptr) return g.make(Op::Wmma, type.dtype, {v.a, v.b, from}, NameArg{v.core->name});
+  if (v.tile != nullptr) return g.make(Op::TileDot, type.dtype, {v.a, v.b, from}, NameArg{v.tile->name});
   if (v.b) return g.make(Op::Dot, type.dtype, {v.a, v.b, from}, SlotArg{static_cast<uint32_t>(v.group)});
   return g.alu(type.op, {from, v.a});
 }
@@ -18,6 +19,7 @@ UOp foldOne(Graph& g, const FoldType& type, UOp from, const FoldTerm& v) {
 }  // namespace
 
 int64_t FoldTerm::lanes() const {
+  if (tile != nullptr) return int64_t{tile->m} * tile->n;
   return core != nullptr ? core->c.elements() : std::max<int64_t>({1, a.lanes() / group, b ? b.lanes() / group : 1});
 }
 

@@ -4,15 +4,17 @@
 
 #include "ir/graph.h"
 #include "ir/tensor_core_form.h"
+#include "ir/tile_unit.h"
 
 namespace svod {
 
 /// A value, or (b given) two factors of as many lanes as `group` times its results, or (core given) fragments of two
-/// factors.
+/// factors, or (tile given) two matrices.
 struct FoldTerm {
   UOp a, b = {};
   int64_t group = 1;
   const TensorCore* core = nullptr;
+  const TileUnit* tile = nullptr;
   int64_t lanes() const;
 };
 

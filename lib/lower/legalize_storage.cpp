@@ -13,6 +13,11 @@ namespace {
 bool isSmallInt(DType d) { return isInt(d) && info(d).bits < 8; }
 DType wideOf(DType d) { return !isSmallInt(d) ? d : isSigned(d) ? DType::I8 : DType::U8; }
 
+bool staysInRange(Op op) {
+  return op == Op::Where || op == Op::Stack || op == Op::Max || op == Op::Min || op == Op::And || op == Op::Or ||
+         op == Op::Xor;
+}
+
 class StorageLowering {
  public:
   StorageLowering(Graph& graph, const LegalizeOptions& options)
@@ -33,6 +38,7 @@ class StorageLowering {
       case Op::Reduce: return reduce(node, src);
       case Op::Wmma: return wmma(node, src);
       case Op::Dot: return dot(node, src);
+      case Op::TileDot: return graph_.make(Op::TileDot, node.dtype(), inBits(node, src), node.arg());
       default: break;
     }
     if (isElementwise(node.op())) return elementwise(node, src);
@@ -63,10 +69,6 @@ class StorageLowering {
     if (!isSmallInt(d)) return x;
     int bits = info(d).bits;
     return isSigned(d) ? ((ex(x) << (8 - bits)) >> (8 - bits)).node : (ex(x) & static_cast<double>(maxInt(d))).node;
-  }
-  static bool staysInRange(Op op) {
-    return op == Op::Where || op == Op::Stack || op == Op::Max || op == Op::Min || op == Op::And || op == Op::Or ||
-           op == Op::Xor;
   }
 
   UOp load(UOp node, std::span<const UOp> newSrc) {
@@ -144,11 +146,17 @@ class StorageLowering {
            op == Op::Fmod;
   }
 
-  // Tensor cores take words of small floats, and give their bits.
-  UOp wmma(UOp node, std::span<const UOp> newSrc) {
+  // Small floats as what tensor cores and tile registers hold.
+  std::vector<UOp> inBits(UOp node, std::span<const UOp> newSrc) {
     std::vector<UOp> src(newSrc.begin(), newSrc.end());
     for (size_t i = 0; i < src.size(); ++i)
       if (isSmallFloat(node.src(i).dtype())) src[i] = floats_.bits(src[i], node.src(i).dtype());
+    return src;
+  }
+
+  // Tensor cores take words of small floats, and give their bits.
+  UOp wmma(UOp node, std::span<const UOp> newSrc) {
+    std::vector<UOp> src = inBits(node, newSrc);
     for (size_t i : {0, 1})
       if (src[i].dtype() != DType::U32 && byteSize(src[i].dtype()) < 4) src[i] = words(src[i]);
     return graph_.make(Op::Wmma, src[2].dtype(), src, node.arg());

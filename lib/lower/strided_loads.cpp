@@ -70,7 +70,9 @@ std::optional<Gather> gatherOf(Graph& g, UOp load) {
   UOp storage = load.src(0).src(0), address = load.src(0).src(1);
   UOp memory = storageOf(storage);
   bool isReg = memory.op() == Op::Buffer && memory.argAs<SlotArg>().space == Space::Reg;
-  if (isReg || address.isScalar() || address.op() == Op::Ramp || address.dtype() != DType::Index) return std::nullopt;
+  if (isReg || address.isScalar() || address.op() == Op::Ramp || address.op() == Op::Rows ||
+      address.dtype() != DType::Index)
+    return std::nullopt;
   std::optional<LaneOffsets> offsets = laneOffsets(g, address);
   if (!offsets) return std::nullopt;
   Gather gather{storage, offsets->base, *std::ranges::min_element(offsets->lanes), std::move(offsets->lanes)};

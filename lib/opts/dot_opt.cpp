@@ -180,9 +180,9 @@ Result<Applied> applyDot(Graph& g, UOp sink, const OptOp& opt, const Caps& caps)
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kReduce, {AxisType::Reduce}));
   SVOD_TRY(std::vector<Product> products, productsAlong(g, sink, axis, "axis " + std::to_string(args.axis)));
   const int64_t group = products[0].group();
-  if (isFloat(products[0].reduce.dtype()) && caps.numerics != Numerics::Fast)
+  if (isFloat(products[0].reduce.dtype()) && caps.numerics == Numerics::Strict)
     return fail(Diag::BadOpt, "dot products of bf16 flush subnormals and skip roundings",
-                "compile with --numerics fast");
+                "compile with --numerics contract");
   if (args.amount != group)
     return fail(Diag::BadOpt, "groups of " + std::to_string(args.amount),
                 "dot products of " + std::string(group == 2 ? "bf16" : "bytes") + " take groups of " +

@@ -5,6 +5,7 @@
 #include "facts/local_buffers.h"
 #include "ir/tensor_core_form.h"
 #include "ir/workgroup.h"
+#include "opts/tile_unit_opt.h"
 #include "symbolic/memory_factor.h"
 
 namespace svod {
@@ -96,6 +97,7 @@ Status checkKernel(std::span<const UOp> nodes, const Caps& caps) {
                   "async takes what pack made, and that is not packed again");
   }
   if (!caps.cores.empty()) SVOD_CHECK(checkCoreSums(sink));
+  if (!caps.tiles.empty()) SVOD_CHECK(checkTileSums(sink, caps));
   return checkWorkgroup(sink, caps);
 }
 

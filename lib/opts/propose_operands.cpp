@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "facts/reduces.h"
 #include "ir/tensor_core_form.h"
 #include "opts/legality.h"
 #include "opts/proposals.h"
@@ -22,7 +23,7 @@ int64_t groupAlong(const KernelFacts& kernel, UOp range, const Caps& caps) {
   for (UOp reduce : kernel.closersOf(range)) {
     if (reduce.argAs<ReduceArg>().op != Op::Add) return 0;
     if (std::ranges::any_of(reduce.src().subspan(1), [](UOp r) { return isExpanded(axisType(r)); })) return 0;
-    if (isFloat(reduce.dtype()) && caps.numerics != Numerics::Fast) return 0;
+    if (isFloat(reduce.dtype()) && caps.numerics == Numerics::Strict) return 0;
     for (UOp n : toposort(reduce.src(0)))
       if (n.op() == Op::Cast && sumsDots(n.src(0).dtype(), reduce.dtype())) group = dotGroup(n.src(0).dtype());
   }
@@ -97,11 +98,39 @@ std::vector<OptOp> proposeDot(const KernelFacts& kernel, const LoopNames& names,
   return moves;
 }
 
+namespace {
+
+/// Loops over rows and columns of each product that tile units could take: a factor depends on one of the two alone.
+std::vector<OptOp> proposeTileUnits(const KernelFacts& kernel, const LoopNames& names, const Caps& caps) {
+  std::vector<OptOp> moves;
+  const std::vector<UOp> outputs = loopsIn(kernel, kOutput, {AxisType::Loop});
+  for (UOp k : loopsIn(kernel, kReduce, {AxisType::Reduce}))
+    for (UOp sum : kernel.closersOf(k)) {
+      if (!sumsGroups(sum) || sum.src(0).op() != Op::Mul) continue;
+      const auto takes = [&](size_t factor, UOp own, UOp other) {
+        const UOp value = sum.src(0).src(factor);
+        return value.dependsOn(own) && !value.dependsOn(other);
+      };
+      for (UOp m : outputs)
+        for (UOp n : outputs)
+          for (uint32_t unit = 0; unit < caps.tiles.size(); ++unit) {
+            const bool isProduct = m != n && ((takes(0, m, n) && takes(1, n, m)) || (takes(1, m, n) && takes(0, n, m)));
+            OptOp move{OptKind::Tc,
+                       CoreAxes{unit, refTo(kernel, names, m), refTo(kernel, names, n), refTo(kernel, names, k)}};
+            if (isProduct && std::ranges::find(moves, move) == moves.end()) moves.push_back(std::move(move));
+          }
+    }
+  return moves;
+}
+
+}  // namespace
+
 std::vector<OptOp> proposeTc(const KernelFacts& kernel, const LoopNames& names, const Caps& caps) {
+  if (!caps.workgroups) return proposeTileUnits(kernel, names, caps);
   std::vector<OptOp> moves;
   const bool hasTile =
       std::ranges::any_of(kernel.nodes, [](UOp n) { return n.op() == Op::Range && isThreadOfGroup(axisType(n)); });
-  if (!caps.workgroups || hasTile) return moves;
+  if (hasTile) return moves;
   const std::vector<UOp> outputs = loopsIn(kernel, kOutput, {AxisType::Loop, AxisType::Global});
   for (UOp k : loopsIn(kernel, kReduce, {AxisType::Reduce}))
     for (uint32_t core = 0; core < caps.cores.size(); ++core)

@@ -32,7 +32,9 @@ constexpr OptInfo kOpts[] = {
      "products along a reduce axis in groups, each summed up by one instruction: of bytes n = 4, of bf16 n = 2",
      kAmount, applyDot, proposeDot},
     {Tc, "tc", "tc(core,m,n,k)",
-     "a sum of products over axis k of rows m and columns n in tiles of a tensor core of the target, one warp each",
+     "a sum of products over axis k of rows m and columns n in tiles of a tensor core of the target, one warp each, or "
+     "of "
+     "a tile unit of a processor",
      OptShape::CoreAxes, applyTensorCore, proposeTc},
     {Tile, "tile", "tile(axis,n)", "two loops, the inner of n iterations; the inner axis follows the outer one",
      kAmount, applyTile, proposeTile},

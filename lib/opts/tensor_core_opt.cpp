@@ -7,6 +7,7 @@
 #include "opts/legality.h"
 #include "opts/masked_product.h"
 #include "opts/reloop.h"
+#include "opts/tile_unit_opt.h"
 
 namespace svod {
 
@@ -20,7 +21,7 @@ std::string coresText(const Caps& caps) {
 }
 
 Result<const TensorCore*> pickCore(const Caps& caps, uint32_t number) {
-  if (!caps.workgroups || caps.cores.empty())
+  if (caps.cores.empty())
     return fail(Diag::BadOpt, "the target has no tensor cores", "use vector and upcast, or dot for bytes");
   if (number < caps.cores.size()) return caps.cores[number];
   return fail(Diag::BadOpt, "there is no tensor core " + std::to_string(number), coresText(caps));
@@ -101,6 +102,7 @@ UOp spreadTile(Graph& g, UOp sink, const TensorCore& core, UOp row, UOp column) 
 }  // namespace
 
 Result<Applied> applyTensorCore(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+  if (!caps.workgroups) return applyTileUnit(g, sink, opt, caps);
   const auto& args = std::get<CoreAxes>(opt.args);
   SVOD_TRY(const TensorCore* core, pickCore(caps, args.core));
   SVOD_TRY(Axis m, pickAxis(sink, args.m, kOutput, {AxisType::Loop, AxisType::Global}));

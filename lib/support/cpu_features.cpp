@@ -5,6 +5,10 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif defined(__linux__)
 #include <sys/auxv.h>
 #endif
@@ -58,12 +62,26 @@ class Cpuid {
   std::vector<Leaf> known_;
 };
 
+constexpr uint64_t kTileData = uint64_t{1} << 18;
+
+/// Whether a process may ask the system for registers of tiles.
+bool givesTiles() {
+#if defined(__linux__)
+  constexpr long kSupported = 0x1021;  // of arch_prctl: bits as in XCR0
+  uint64_t supported = 0;
+  return syscall(SYS_arch_prctl, kSupported, &supported) == 0 && (supported & kTileData) != 0;
+#else
+  return false;
+#endif
+}
+
 uint64_t savedState(Cpuid& cpuid) {
   constexpr int kOsxsaveBit = 27;
   if (!cpuid.bit(1, 0, 2, kOsxsaveBit)) return 0;
   uint32_t low = 0, high = 0;
   __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return (uint64_t{high} << 32) | low;
+  const uint64_t saved = (uint64_t{high} << 32) | low;
+  return (saved & kTileData) != 0 && !givesTiles() ? saved & ~kTileData : saved;
 }
 
 }  // namespace

@@ -8,8 +8,9 @@
 
 namespace svod {
 
-/// Bits of XCR0, the registers that the system saves on a context switch: SSE and AVX, and the three of AVX-512.
-enum class SavedState : uint64_t { None = 0, Avx = 0x06, Avx512 = 0xe6 };
+/// Bits of XCR0, the registers that the system saves on a context switch: SSE and AVX, the three of AVX-512, and the
+/// configuration and data of tiles.
+enum class SavedState : uint64_t { None = 0, Avx = 0x06, Avx512 = 0xe6, Amx = 0x600e6 };
 
 /// Extensions that both the CPU and the operating system support, in table order. Empty on an unknown
 /// architecture.

@@ -209,7 +209,7 @@ TEST_CASE("A list that is chosen for few rows and for many is one for many") {
   const Kernel& kernel = schedule->kernels[0];
   const SizePoints points(kernel.sink);
   REQUIRE(points.all()[0].isForCase);
-  const auto none = [](UOp, const LoopNames&) { return Choice{}; };
+  const auto none = [](UOp, const LoopNames&, const Caps&) { return Choice{}; };
   const std::optional<Choice> choice = chooseForPoints(*kernel.graph, kernel.sink, points, avx512(), none);
   REQUIRE(choice);
   CHECK(choice->why == "for " + points.toText(points.larger()));

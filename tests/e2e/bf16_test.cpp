@@ -33,31 +33,59 @@ constexpr const char *kX86 = "x86_64-unknown-linux-gnu", *kArm = "aarch64-unknow
 
 }  // namespace
 
-TEST_CASE("matrix products of bf16 use the dot products of the processor where numerics are fast") {
+TEST_CASE("matrix products of bf16 use the dot products of the processor unless numerics are strict") {
   const struct {
     const char *triple, *cpu, *instruction;
-  } kCpus[] = {{kX86, "sapphirerapids", "x86.avx512bf16.dpbf16ps.512"},
-               {kX86, "znver4", "x86.avx512bf16.dpbf16ps.512"},
+  } kCpus[] = {{kX86, "znver4", "x86.avx512bf16.dpbf16ps.512"},
                {kArm, "neoverse-v1", "aarch64.neon.bfdot"},
                {kArm, "neoverse-n2", "aarch64.neon.bfdot"}};
   for (const auto& row : kCpus)
     for (const std::string& text : {product(64, 64, 64), product(64, 64, 63), product(64, 64, 64, true)}) {
       INFO(row.cpu << "\n" << text);
-      auto [opts, source] = compiledFor(text, row.triple, row.cpu, Numerics::Fast);
+      auto [opts, source] = compiledFor(text, row.triple, row.cpu, Numerics::Contract);
       CHECK_THAT(opts, Catch::StartsWith("dot(k0,2) "));  // the only kernel
       CHECK_THAT(source, Catch::Contains(row.instruction));
-      CHECK_THAT(compiledFor(text, row.triple, row.cpu, Numerics::Contract).first, !Catch::Contains("dot("));
+      CHECK_THAT(compiledFor(text, row.triple, row.cpu, Numerics::Strict).first, !Catch::Contains("dot("));
     }
   for (const auto& [triple, cpu] : {std::pair{kX86, "icelake-server"}, {kArm, "neoverse-n1"}})
-    CHECK_THAT(compiledFor(product(64, 64, 64), triple, cpu, Numerics::Fast).first, !Catch::Contains("dot("));
+    CHECK_THAT(compiledFor(product(64, 64, 64), triple, cpu, Numerics::Contract).first, !Catch::Contains("dot("));
 }
 
 TEST_CASE("vectors of every width have an instruction, and lanes that fill none are computed one by one") {
   for (const auto& [columns, instruction] : {std::pair{16, "dpbf16ps.512"}, {8, "dpbf16ps.256"}, {4, "dpbf16ps.128"}})
-    CHECK_THAT(compiledFor(product(32, columns, 64), kX86, "sapphirerapids", Numerics::Fast).second,
+    CHECK_THAT(compiledFor(product(32, columns, 64), kX86, "znver4", Numerics::Fast).second,
                Catch::Contains(instruction));
-  CHECK_THAT(compiledFor(product(32, 2, 64), kX86, "sapphirerapids", Numerics::Fast).second,
-             !Catch::Contains("vpdpbf16ps"));
+  CHECK_THAT(compiledFor(product(32, 2, 64), kX86, "znver4", Numerics::Fast).second, !Catch::Contains("vpdpbf16ps"));
+}
+
+TEST_CASE("matrix products use the tile unit of a processor, whole steps of which they have") {
+  const auto sourceOf = [](const std::string& text) {
+    return compiledFor(text, kX86, "sapphirerapids", Numerics::Contract).second;
+  };
+  for (const std::string& text : {product(64, 64, 64), product(17, 80, 32), product(64, 64, 64, true)}) {
+    INFO(text);
+    CHECK_THAT(sourceOf(text), Catch::Contains("x86.tdpbf16ps(") && Catch::Contains("x86.ldtilecfg"));
+  }
+  for (const std::string& text : {product(15, 64, 64), product(64, 8, 64), product(64, 64, 48)}) {
+    INFO(text);
+    CHECK_THAT(sourceOf(text), Catch::Contains("dpbf16ps") && !Catch::Contains("tdpbf16ps"));
+  }
+  for (const auto& [a, b, instruction] :
+       {std::tuple{"i8", "i8", "su"}, {"i8", "u8", "su"}, {"u8", "i8", "us"}, {"u8", "u8", "us"}}) {
+    const std::string wide = ", dtype=i32))\n";
+    CHECK_THAT(sourceOf("input a: " + std::string(a) + "[64, 128]\ninput b: " + b +
+                        "[128, 64]\noutput c = matmul(cast(a, dtype=i32), cast(b" + wide),
+               Catch::Contains("x86.tdpb" + std::string(instruction) + "d("));
+  }
+}
+
+TEST_CASE("tiles equal the interpreter on a processor with tile units") {
+  if (!makeCpuTarget("", "native")->has("amx-bf16")) return;
+  for (const std::string& text : {product(64, 64, 64), product(47, 80, 96), product(16, 16, 32),
+                                  product(33, 48, 64, true), product(32, 64, 32)}) {
+    INFO(text);
+    checkBetweenGuards(text, 0, {});
+  }
 }
 
 TEST_CASE("groups of bf16 equal the interpreter where no instruction sums them up") {

@@ -193,6 +193,18 @@ constexpr const char* kTexts[] = {
 %6 = store %5, 1.0:f32
 %7 = end %6, %1, %2
 %8 = sink %7
+)",
+    R"(%0 = param 256 {0} : f32[256]
+%1 = ramp 0 {256} : index[256]
+%2 = index %0, %1 : f32[256]
+%3 = param 512 {1} : bf16[512]
+%4 = rows 0, 32, 32 {512} : index[512]
+%5 = index %3, %4 : bf16[512]
+%6 = load %5 : bf16[512]
+%7 = load %2 : f32[256]
+%8 = tiledot %6, %6, %7 {"amx-bf16-f32"} : f32[256]
+%9 = store %2, %8
+%10 = sink %9
 )"};
 
 }  // namespace

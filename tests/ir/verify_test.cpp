@@ -163,6 +163,10 @@ constexpr Row kBroken[] = {
      "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:bf16, 2:bf16 : bf16[2]\n"
      "%3 = dot %2, %2, 1:i32 {2} : i32\n"
      "%4 = store %1, %3\n%5 = sink %4"},
+    {"tile-dot", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = stack 1:bf16, 2:bf16 : bf16[2]\n"
+     "%3 = stack 1:f32, 2:f32 : f32[2]\n%4 = tiledot %2, %2, %3 {\"amx-bf16-f32\"} : f32[2]\n"
+     "%5 = lane %4 {0} : f32\n%6 = store %1, %5\n%7 = sink %6"},
     {"gpu", L,
      "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = gpu 1.0:f32, 1 {\"shuffle_yor\"} : f32\n"
      "%3 = store %1, %2\n%4 = sink %3"},
@@ -422,6 +426,7 @@ TEST_CASE("structural rules catch what cannot become a node") {
       {Op::Reshape, DType::F32, {b, f}, {}, "dims"},
       {Op::Iota, DType::I32, {vector}, {}, "dims"},
       {Op::Ramp, DType::Index, {one}, SlotArg{0}, "lanes"},
+      {Op::Rows, DType::Index, {one, one, one}, SlotArg{0}, "lanes"},
       {Op::Lane, DType::Index, {vector}, SlotArg{2}, "lanes"},
       {Op::Var, DType::Index, {}, VarArg{"n", 3, 2}, "var-bounds"},
       {Op::Var, DType::Index, {}, VarArg{"n", 1, 8, 9}, "var-bounds"},

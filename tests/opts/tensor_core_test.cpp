@@ -283,7 +283,7 @@ TEST_CASE("tc says why it does not apply") {
     CHECK(error.find(part) != std::string::npos);
     CHECK(error.find("axes: ") != std::string::npos);
   };
-  says(sink, "tc(0,0,1,2)", "the target has no tensor cores", {});
+  says(sink, "tc(0,0,1,2)", "the target has neither tensor cores nor tile units", {});
   says(sink, "tc(0,0,1,2)", "the target has no tensor cores", capsWith({}));
   says(sink, "tc(2,0,1,2)", "tensor cores: 0 m16n8k16-f16-f32, 1 m16n8k8-tf32-f32", caps);
   says(sink, "tc(1,0,1,2)", "products of f16 and f16 are summed in f32, which m16n8k8-tf32-f32 does not", caps);

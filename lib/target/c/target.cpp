@@ -70,6 +70,7 @@ Result<Machine> machine(std::string_view triple, std::string_view processor) {
 Caps caps(const Machine& machine, Numerics numerics) {
   Caps caps = capsOf(cpuOf(machine), numerics);
   caps.bf16Dots = false;
+  caps.tiles.clear();
   return caps;
 }
 

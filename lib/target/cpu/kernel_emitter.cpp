@@ -33,7 +33,8 @@ bool isLocal(UOp node) { return node.op() == Op::Buffer && node.argAs<SlotArg>()
 }  // namespace
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const LinearKernel& kernel, const CpuTarget& cpu)
-    : module_(module), context_(module.getContext()), kernel_(kernel), cpu_(cpu), builder_(context_) {
+    : module_(module), context_(module.getContext()), kernel_(kernel), cpu_(cpu), builder_(context_),
+      tiles_(builder_, kernel, [this](llvm::Type* type) { return allocate(type, "tile"); }) {
   uint32_t largest = 0;
   for (UOp node : kernel.ops) largest = std::max(largest, node.id());
   values_.resize(largest + 1);
@@ -49,6 +50,8 @@ KernelEmitter::KernelEmitter(llvm::Module& module, const LinearKernel& kernel, c
 Status KernelEmitter::run() {
   if (module_.getFunction(kernel_.name) != nullptr)
     return fail(Diag::CompileFailed, "internal error: two kernels are named '" + kernel_.name + "'");
+  if (!tiles_.registers().suffice())
+    return fail(Diag::CompileFailed, "internal error in kernel '" + kernel_.name + "': too many tiles at once");
   startFunction();
   layOutLocals();
   makeScopes();
@@ -64,6 +67,7 @@ Status KernelEmitter::run() {
   if (!loops_.empty())
     return fail(Diag::CompileFailed, "internal error in kernel '" + kernel_.name + "': a loop is not closed");
   if (needsFence_) builder_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);  // before others may read
+  if (tiles_.registers().areUsed()) tiles_.finish();
   builder_.CreateRetVoid();
   return {};
 }
@@ -96,6 +100,7 @@ void KernelEmitter::startFunction() {
   auto* start = llvm::BasicBlock::Create(context_, "start", function_);
   entryEnd_ = llvm::BranchInst::Create(start, entry);
   builder_.SetInsertPoint(start);
+  if (tiles_.registers().areUsed()) tiles_.start();
 }
 
 // The layout behind LinearKernel::scratchBytes.
@@ -157,11 +162,13 @@ Result<llvm::Value*> KernelEmitter::emit(UOp node) {
     case Op::Stack: return emitStack(node);
     case Op::Ramp:  // contiguous addresses need its start only
       return isOperand_[node.id()] ? emitRamp(node) : nullptr;
+    case Op::Rows: return nullptr;
     case Op::Lane:
       return node.src(0).lanes() == 1 ? value(node.src(0))
                                       : builder_.CreateExtractElement(value(node.src(0)), node.argAs<SlotArg>().slot);
     case Op::Reduce: return emitLaneFold(node);
     case Op::Dot: return emitDot(builder_, cpu_, node, {value(node.src(0)), value(node.src(1)), value(node.src(2))});
+    case Op::TileDot: return tiles_.multiply(node);
     default: return emitArithmetic(node);
   }
 }
@@ -221,10 +228,15 @@ Result<llvm::Value*> KernelEmitter::emitBuffer(UOp node) {
   if (slot.space == Space::Local)
     return builder_.CreateConstGEP1_64(builder_.getInt8Ty(), function_->getArg(kScratch),
                                        static_cast<uint64_t>(localOffset_.at(node.id())));
+  if (tiles_.holdsSums(node)) return nullptr;
   auto* type = llvm::ArrayType::get(llvmMemoryType(context_, node.dtype(), 1), static_cast<uint64_t>(node.maxNumel()));
+  return allocate(type, "reg" + llvm::Twine(slot.slot));
+}
+
+llvm::Value* KernelEmitter::allocate(llvm::Type* type, const llvm::Twine& name) {
   const llvm::IRBuilderBase::InsertPointGuard restore(builder_);
   builder_.SetInsertPoint(entryEnd_);
-  auto* memory = builder_.CreateAlloca(type, nullptr, "reg" + llvm::Twine(slot.slot));
+  auto* memory = builder_.CreateAlloca(type, nullptr, name);
   memory->setAlignment(llvm::Align(kLocalAlignment));
   return memory;
 }

@@ -8,6 +8,7 @@
 #include "linearize/linear.h"
 #include "machine/cpu.h"
 #include "support/result.h"
+#include "target/cpu/tiles.h"
 
 namespace svod {
 
@@ -44,6 +45,7 @@ class KernelEmitter {
   Result<llvm::Value*> emitParam(UOp node);
   Result<llvm::Value*> emitVariable(UOp node);
   Result<llvm::Value*> emitBuffer(UOp node);
+  llvm::Value* allocate(llvm::Type* type, const llvm::Twine& name);
   llvm::Value* emitConst(UOp node);
   llvm::Value* emitStack(UOp node);
   llvm::Value* emitShuffle(UOp node);
@@ -81,6 +83,7 @@ class KernelEmitter {
   const LinearKernel& kernel_;
   const CpuTarget& cpu_;
   llvm::IRBuilder<> builder_;
+  TileEmitter tiles_;
   llvm::Function* function_ = nullptr;
   llvm::Instruction* entryEnd_ = nullptr;    // allocas go before it
   std::vector<llvm::Value*> values_;         // by node id

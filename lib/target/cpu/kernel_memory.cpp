@@ -23,13 +23,20 @@ int64_t prefetchedBy(UOp index) {
 // No `inbounds`: the address of a guarded access may lie anywhere.
 Result<llvm::Value*> KernelEmitter::emitIndex(UOp node) {
   if (node.srcCount() != 2) return refuse(node, "addresses must have one flat index");
+  if (tiles_.holdsSums(storageOf(node))) return nullptr;
   llvm::Type* element = builder_.getIntNTy(static_cast<unsigned>(byteSize(storageOf(node).dtype())) * 8);
-  UOp at = node.src(1).op() == Op::Ramp ? node.src(1).src(0) : node.src(1);
+  const bool isFromFirst = node.src(1).op() == Op::Ramp || node.src(1).op() == Op::Rows;
+  UOp at = isFromFirst ? node.src(1).src(0) : node.src(1);
   return builder_.CreateGEP(element, value(node.src(0)), at.isScalar() ? asI64(at) : value(at));
 }
 
 Result<llvm::Value*> KernelEmitter::emitLoad(UOp node) {
   UOp index = node.src(0);
+  if (tiles_.holdsSums(storageOf(index))) return tiles_.loadSums(node);
+  if (tiles_.isFactor(node)) {
+    tiles_.loadFactor(node, value(index));
+    return nullptr;
+  }
   const int lanes = node.lanes();
   llvm::Type* type = llvmMemoryType(context_, node.dtype(), lanes);
   const bool isBool = node.dtype() == DType::Bool;
@@ -90,6 +97,10 @@ llvm::Value* KernelEmitter::addressOrZeros(UOp index, llvm::Value* gate, llvm::T
 
 Status KernelEmitter::emitStore(UOp node) {
   UOp index = node.src(0);
+  if (tiles_.holdsSums(storageOf(index))) {
+    tiles_.storeSums(node);
+    return {};
+  }
   const int lanes = index.lanes();
   if (node.src(1).lanes() > lanes) return refuse(node, "the value has more lanes than the address");
   llvm::Value* stored = value(node.src(1), lanes);

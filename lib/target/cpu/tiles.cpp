@@ -1,0 +1,182 @@
+#include "target/cpu/tiles.h"
+
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/Module.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+
+#include "target/cpu/elementwise.h"
+
+namespace svod {
+
+namespace {
+
+constexpr int kTileRegisters = 8, kTileRows = 16, kTileRowBytes = 64;  // what each of them holds
+
+llvm::Intrinsic::ID intrinsicOf(UOp product) {
+  if (isFloat(findTileUnit(product.argAs<NameArg>().name)->in)) return llvm::Intrinsic::x86_tdpbf16ps;
+  const bool isSignedB = isSigned(product.src(1).dtype());
+  if (isSigned(product.src(0).dtype())) return isSignedB ? llvm::Intrinsic::x86_tdpbssd : llvm::Intrinsic::x86_tdpbsud;
+  return isSignedB ? llvm::Intrinsic::x86_tdpbusd : llvm::Intrinsic::x86_tdpbuud;
+}
+
+/// What holds the sums that a product adds to: their storage, or the first product where they have none.
+UOp holderOf(UOp sums) {
+  while (sums.op() == Op::TileDot && sums.src(2).op() == Op::TileDot) sums = sums.src(2);
+  const UOp from = sums.op() == Op::TileDot ? sums.src(2) : sums;
+  return from.op() == Op::Load ? storageOf(from.src(0)) : sums;
+}
+
+/// Places in the list at which a matrix is needed.
+struct Life {
+  UOp node;
+  size_t first, last;
+};
+
+class Lives {
+ public:
+  explicit Lives(std::span<const UOp> ops) {
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if (ops[i].op() == Op::Range) loops_.push_back({i, ops.size()});
+      if (ops[i].op() == Op::End) close(ops[i], i);
+    }
+    for (size_t i = 0; i < ops.size(); ++i)
+      if (ops[i].op() == Op::TileDot)
+        for (UOp used : {ops[i].src(0), ops[i].src(1), holderOf(ops[i])}) use(used, i);
+    // Their first store and their last load.
+    for (size_t i = 0; i < ops.size(); ++i)
+      if (ops[i].op() == Op::Load || ops[i].op() == Op::Store)
+        for (UOp node : {ops[i], storageOf(ops[i].src(0))})
+          if (find(node) != all_.end()) use(node, i);
+  }
+
+  /// In the order of their beginnings.
+  std::vector<Life> sorted() {
+    for (Life& life : all_)
+      for (const auto& [first, last] : loops_)
+        if (life.first < first && first < life.last) life.last = std::max(life.last, last);
+    std::ranges::sort(all_, {}, &Life::first);
+    return std::move(all_);
+  }
+
+ private:
+  std::vector<Life>::iterator find(UOp node) { return std::ranges::find(all_, node, &Life::node); }
+
+  void use(UOp node, size_t at) {
+    const auto known = find(node);
+    if (known == all_.end()) return all_.push_back({node, at, at});
+    known->first = std::min(known->first, at), known->last = std::max(known->last, at);
+  }
+
+  // Loops that it closes are the innermost of those that are open.
+  void close(UOp end, size_t at) {
+    for (size_t left = end.srcCount() - 1, i = loops_.size(); left > 0 && i-- > 0;)
+      if (!isClosed_.contains(i)) isClosed_.insert(i), loops_[i].second = at, --left;
+  }
+
+  std::vector<Life> all_;
+  std::vector<std::pair<size_t, size_t>> loops_;  // places of their beginning and end
+  std::set<size_t> isClosed_;
+};
+
+bool isZero(UOp sums) {
+  if (sums.op() == Op::Stack) return std::ranges::all_of(sums.src(), isZero);
+  return sums.isConst() && sums.constant().storageBits() == 0;
+}
+
+}  // namespace
+
+TileRegisters::TileRegisters(const LinearKernel& kernel) {
+  std::array<size_t, kTileRegisters> until{};  // place in the list behind that up to which each is taken
+  for (const Life& life : Lives(kernel.ops).sorted()) {
+    const auto free = std::ranges::find_if(until, [&](size_t end) { return end <= life.first; });
+    suffice_ = suffice_ && free != until.end();
+    if (!suffice_) return;
+    *free = life.last + 1;  // an instruction takes three registers that differ
+    numbers_[life.node.id()] = static_cast<int>(free - until.begin());
+  }
+}
+
+std::optional<int> TileRegisters::find(UOp node) const {
+  const auto found = numbers_.find(node.id());
+  return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+}
+
+TileEmitter::TileEmitter(llvm::IRBuilder<>& builder, const LinearKernel& kernel,
+                         std::function<llvm::Value*(llvm::Type*)> allocate)
+    : builder_(builder), registers_(kernel), allocate_(std::move(allocate)) {
+  for (UOp node : kernel.ops) {
+    if (node.op() != Op::Lane) continue;
+    const size_t id = node.src(0).id();
+    if (inLanes_.size() <= id) inLanes_.resize(id + 1);
+    inLanes_[id] = true;
+  }
+}
+
+void TileEmitter::start() {
+  constexpr uint64_t kArchPrctl = 158, kRequestPermission = 0x1023, kTileData = 18;
+  llvm::Type* i64 = builder_.getInt64Ty();
+  auto* request = llvm::InlineAsm::get(llvm::FunctionType::get(i64, {i64, i64, i64}, false), "syscall",
+                                       "={ax},{ax},{di},{si},~{rcx},~{r11},~{memory}", /*hasSideEffects=*/true);
+  builder_.CreateCall(
+      request, {builder_.getInt64(kArchPrctl), builder_.getInt64(kRequestPermission), builder_.getInt64(kTileData)});
+  // Intel 64 and IA-32 Architectures Software Developer's Manual, LDTILECFG: palette, bytes of a row by register from
+  // byte 16 on, rows by register from byte 48 on.
+  std::array<uint8_t, 64> sizes{1};
+  for (size_t i = 0; i < kTileRegisters; ++i) sizes[16 + 2 * i] = kTileRowBytes, sizes[48 + i] = kTileRows;
+  llvm::Module& module = *builder_.GetInsertBlock()->getModule();
+  constexpr const char* kName = "svod.tiles";
+  llvm::GlobalVariable* table = module.getNamedGlobal(kName);
+  if (table == nullptr) {
+    llvm::Constant* data = llvm::ConstantDataArray::get(builder_.getContext(), sizes);
+    table = new llvm::GlobalVariable(module, data->getType(), /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
+                                     data, kName);
+    table->setAlignment(llvm::Align(64));
+  }
+  call(llvm::Intrinsic::x86_ldtilecfg, {table});
+}
+
+void TileEmitter::finish() { call(llvm::Intrinsic::x86_tilerelease, {}); }
+
+void TileEmitter::loadFactor(UOp load, llvm::Value* address) {
+  const int64_t apart = load.src(0).src(1).src(1).constInt() * byteSize(load.dtype());
+  call(llvm::Intrinsic::x86_tileloadd64, {builder_.getInt8(static_cast<uint8_t>(*registers_.find(load))), address,
+                                          builder_.getInt64(static_cast<uint64_t>(apart))});
+}
+
+llvm::Value* TileEmitter::loadSums(UOp load) { return asLanes(load); }
+
+void TileEmitter::storeSums(UOp store) {
+  const auto number = static_cast<uint8_t>(*registers_.find(storageOf(store.src(0))));
+  if (isZero(store.src(1))) call(llvm::Intrinsic::x86_tilezero, {builder_.getInt8(number)});
+}
+
+llvm::Value* TileEmitter::multiply(UOp product) {
+  const auto number = [&](int i) { return builder_.getInt8(static_cast<uint8_t>(i)); };
+  llvm::Value* sums = number(registerOf(product));
+  if (isZero(product.src(2))) call(llvm::Intrinsic::x86_tilezero, {sums});
+  call(intrinsicOf(product),
+       {sums, number(*registers_.find(product.src(0))), number(*registers_.find(product.src(1)))});
+  return asLanes(product);
+}
+
+int TileEmitter::registerOf(UOp sums) const { return *registers_.find(holderOf(sums)); }
+
+llvm::Value* TileEmitter::asLanes(UOp node) {
+  if (node.id() >= inLanes_.size() || !inLanes_[node.id()]) return nullptr;
+  llvm::Type* type = llvmType(builder_.getContext(), node.dtype(), node.lanes());
+  llvm::Value* memory = allocate_(type);
+  call(llvm::Intrinsic::x86_tilestored64,
+       {builder_.getInt8(static_cast<uint8_t>(registerOf(node))), memory, builder_.getInt64(kTileRowBytes)});
+  return builder_.CreateLoad(type, memory);
+}
+
+void TileEmitter::call(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> operands) {
+  builder_.CreateIntrinsic(id, {}, operands);
+}
+
+}  // namespace svod

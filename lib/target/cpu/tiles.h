@@ -1,0 +1,64 @@
+// Tile units of x86-64 (AMX): which tile register holds which matrix, and the instructions on them.
+#pragma once
+#include <llvm/IR/IRBuilder.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "ir/tile_unit.h"
+#include "linearize/linear.h"
+
+namespace svod {
+
+/// A register for each matrix of a kernel: for sums from their first store to their last load, for a factor from its
+/// load to its last product. LLVM 19 would assign them too, but loses rows where it copies one register to another.
+class TileRegisters {
+ public:
+  explicit TileRegisters(const LinearKernel& kernel);
+  bool areUsed() const { return !numbers_.empty(); }
+  /// Whether there are enough of them.
+  bool suffice() const { return suffice_; }
+  /// Of a load of a factor, of the storage of sums, or of a product whose sums have no storage; nothing for all others.
+  std::optional<int> find(UOp node) const;
+
+ private:
+  std::map<uint32_t, int> numbers_;  // by id
+  bool suffice_ = true;
+};
+
+/// The part of a kernel's emission that handles whole matrices. Sums stay in their registers; other nodes see lanes of
+/// a copy in memory.
+class TileEmitter {
+ public:
+  /// `allocate`: memory of the function.
+  TileEmitter(llvm::IRBuilder<>& builder, const LinearKernel& kernel,
+              std::function<llvm::Value*(llvm::Type*)> allocate);
+
+  const TileRegisters& registers() const { return registers_; }
+  /// Before and after all else of a kernel that has products. Each process must ask the system for tile registers;
+  /// again it takes 0.2 microseconds.
+  void start();
+  void finish();
+
+  bool isFactor(UOp load) const { return registers_.find(load).has_value(); }
+  bool holdsSums(UOp storage) const { return registers_.find(storage).has_value(); }
+  void loadFactor(UOp load, llvm::Value* address);
+  /// What others than products see of sums; null where there are none.
+  llvm::Value* loadSums(UOp load);
+  void storeSums(UOp store);
+  llvm::Value* multiply(UOp product);
+
+ private:
+  int registerOf(UOp sums) const;
+  llvm::Value* asLanes(UOp node);
+  void call(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> operands);
+
+  llvm::IRBuilder<>& builder_;
+  TileRegisters registers_;
+  std::function<llvm::Value*(llvm::Type*)> allocate_;
+  std::vector<bool> inLanes_;  // by id: what others than products use
+};
+
+}  // namespace svod
