@@ -164,20 +164,24 @@ std::vector<int64_t> offsetsAlong(std::span<const int32_t> axes, const Convoluti
   return offsets;
 }
 
-using Taps = std::array<std::array<double, 3>, 3>;
+constexpr size_t kFilters = 16;  // that are transformed side by side: a line of each place
+using Lanes = std::array<double, kFilters>;
+using Taps = std::array<std::array<Lanes, 3>, 3>;
+
+/// a x + b y + c z for all filters.
+void combine(const SmallMatrix& g, int row, const Lanes& x, const Lanes& y, const Lanes& z, Lanes& result) {
+  const double a = g(row, 0), b = g(row, 1), c = g(row, 2);
+  for (size_t i = 0; i < kFilters; ++i) result[i] = a * x[i] + b * y[i] + c * z[i];
+}
 
 /// G g G^T, one axis after the other.
-void transformTaps(const SmallMatrix& g, const Taps& taps, std::span<double> result) {
-  constexpr int kMostPoints = 6;
-  std::array<std::array<double, 3>, kMostPoints> down;  // G g
-  for (int i = 0; i < g.rows; ++i)
-    for (size_t x = 0; x < 3; ++x)
-      down[static_cast<size_t>(i)][x] = g(i, 0) * taps[0][x] + g(i, 1) * taps[1][x] + g(i, 2) * taps[2][x];
-  for (int i = 0; i < g.rows; ++i)
-    for (int j = 0; j < g.rows; ++j) {
-      const auto& row = down[static_cast<size_t>(i)];
-      result[static_cast<size_t>(i * g.rows + j)] = g(j, 0) * row[0] + g(j, 1) * row[1] + g(j, 2) * row[2];
-    }
+void transformTaps(const SmallMatrix& g, const Taps& taps, std::span<Lanes> result) {
+  std::array<Lanes, 3> down;  // a row of G g
+  for (int i = 0; i < g.rows; ++i) {
+    for (size_t x = 0; x < 3; ++x) combine(g, i, taps[0][x], taps[1][x], taps[2][x], down[x]);
+    for (int j = 0; j < g.rows; ++j)
+      combine(g, j, down[0], down[1], down[2], result[static_cast<size_t>(i * g.rows + j)]);
+  }
 }
 
 }  // namespace
@@ -189,23 +193,27 @@ std::vector<float> transformedWeights(const WinogradForm& form, const Convolutio
                              filters = offsetsAlong(conv.filters, conv, product);
   const int64_t down = conv.strides[static_cast<size_t>(conv.windows[0].tap)],
                 right = conv.strides[static_cast<size_t>(conv.windows[1].tap)];
-  const size_t each = groups.size() * channels.size() * filters.size();
-  std::vector<float> result(each * static_cast<size_t>(form.points * form.points));
-  std::vector<double> places(static_cast<size_t>(form.points * form.points));
-  size_t at = 0;
-  for (int64_t group : groups)
-    for (int64_t channel : channels)
-      for (int64_t filter : filters) {
-        Taps taps;
-        for (int64_t y = 0; y < 3; ++y)
-          for (int64_t x = 0; x < 3; ++x)
-            taps[static_cast<size_t>(y)][static_cast<size_t>(x)] = static_cast<double>(
-                weights[static_cast<size_t>(conv.first + group + channel + filter + y * down + x * right)]);
-        transformTaps(form.weights, taps, places);
-        for (size_t place = 0; place < places.size(); ++place)
-          result[place * each + at] = static_cast<float>(places[place]);
-        ++at;
-      }
+  const size_t places = static_cast<size_t>(form.points * form.points), lines = groups.size() * channels.size(),
+               each = lines * filters.size();
+  std::vector<float> result(each * places);
+  Taps taps{};
+  std::vector<Lanes> transformed(places);
+  for (size_t from = 0; from < filters.size(); from += kFilters) {
+    const std::span<const int64_t> some = std::span(filters).subspan(from, std::min(kFilters, filters.size() - from));
+    for (size_t line = 0; line < lines; ++line) {
+      const int64_t first = conv.first + groups[line / channels.size()] + channels[line % channels.size()];
+      for (size_t y = 0; y < 3; ++y)
+        for (size_t x = 0; x < 3; ++x)
+          for (size_t i = 0; i < some.size(); ++i) {
+            const int64_t tap = static_cast<int64_t>(y) * down + static_cast<int64_t>(x) * right;
+            taps[y][x][i] = static_cast<double>(weights[static_cast<size_t>(first + some[i] + tap)]);
+          }
+      transformTaps(form.weights, taps, transformed);
+      for (size_t place = 0; place < places; ++place)
+        for (size_t i = 0; i < some.size(); ++i)
+          result[place * each + line * filters.size() + from + i] = static_cast<float>(transformed[place][i]);
+    }
+  }
   return result;
 }
 
