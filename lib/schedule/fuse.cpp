@@ -97,6 +97,7 @@ class Fuser {
   Fate decideFate(UOp n) {
     Verdict verdict = judge(s_, n);
     if (verdict.reason.empty() || options_.uncut.contains(n.id())) return take(n, std::move(verdict));
+    if (verdict.isUnpriced) verdict.cost = s_.costs.weigh(n, s_.uses);
     std::vector<Fate> legal;
     if (verdict.mayFuse || verdict.fate == Fate::Fuse) legal.push_back(Fate::Fuse);
     if (verdict.mayKeep || verdict.fate == Fate::Keep) legal.push_back(Fate::Keep);

@@ -49,6 +49,12 @@ const FusionCosts::Element& FusionCosts::elementOf(UOp n) {
   return element;
 }
 
+bool FusionCosts::isPlainlyOnce(UOp n, const FusionUses& uses) {
+  const std::span<const Use> all = uses.of(n);
+  if (all.size() != 1 || uses.isInWindows(all[0])) return false;
+  return uses.evaluations(all[0]) * uses.repetitions(n, all[0]) <= static_cast<double>(likelyNumel(n));
+}
+
 KeepOrFuse FusionCosts::weigh(UOp n, const FusionUses& uses) {
   const std::span<const Use> all = uses.of(n);
   const double elements = static_cast<double>(likelyNumel(n)), each = ofElement(n);

@@ -31,6 +31,8 @@ class FusionCosts {
   /// Arithmetic for one element of a value when everything below it, down to reductions, is computed in place.
   double ofElement(UOp n) { return elementOf(n).work; }
 
+  /// Whether `weigh` would find isOnce without the price of an element: one place reads it, each element once.
+  static bool isPlainlyOnce(UOp n, const FusionUses& uses);
   /// Computing the value where it is read, against storing and loading it.
   KeepOrFuse weigh(UOp n, const FusionUses& uses);
 

@@ -172,6 +172,8 @@ bool hasDearRows(FusionState& s, UOp n, Verdict& v) {
   return isSweptAgain && hasRows(s, n, v);
 }
 bool isReadOnce(FusionState& s, UOp n, Verdict& v) {
+  v.isUnpriced = FusionCosts::isPlainlyOnce(n, s.uses);
+  if (v.isUnpriced) return true;
   v.cost = s.costs.weigh(n, s.uses);
   return s.uses.of(n).size() <= parameters::kMaxUses && v.cost->isOnce;
 }

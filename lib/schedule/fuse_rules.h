@@ -54,6 +54,7 @@ struct Verdict {
   bool mayFuse = true, mayKeep = true;
   std::optional<RowPlan> rows = {};
   std::optional<KeepOrFuse> cost = {};
+  bool isUnpriced = false;             // a cost that nothing depended on was not found
   std::optional<RowTimes> times = {};  // of rows on a GPU
 };
 
