@@ -1,4 +1,5 @@
 // What is done with a layout once the kernel is compiled: its text, and the elements in their new order.
+#include <algorithm>
 #include <cstring>
 #include <sstream>
 
@@ -47,10 +48,22 @@ class Mover {
   void move(size_t dim, int64_t entry, int64_t offset) {
     if (dim == layout_.dims.size()) return place(layout_.table[static_cast<size_t>(entry)] + offset);
     const ConstantLayout::Dim& d = layout_.dims[dim];
+    const bool isRun = dim + 1 == layout_.dims.size() && d.step == 0;
+    if (isRun && moveRun(d, layout_.table[static_cast<size_t>(entry)] + offset)) return;
     for (int64_t i = 0; i < d.extent; ++i) move(dim + 1, entry + i * d.step, offset + i * d.stride);
   }
 
  private:
+  // False, and nothing is moved, where some elements do not exist.
+  bool moveRun(const ConstantLayout::Dim& d, int64_t first) {
+    const int64_t last = first + (d.extent - 1) * d.stride;
+    if (std::min(first, last) < 0 || std::max(first, last) >= count_) return false;
+    const std::byte* from = from_ + first * static_cast<int64_t>(sizeof(Element));
+    for (int64_t i = 0; i < d.extent; ++i, to_ += sizeof(Element))
+      std::memcpy(to_, from + i * d.stride * static_cast<int64_t>(sizeof(Element)), sizeof(Element));
+    return true;
+  }
+
   void place(int64_t at) {
     if (at >= 0 && at < count_) std::memcpy(to_, from_ + at * static_cast<int64_t>(sizeof(Element)), sizeof(Element));
     to_ += sizeof(Element);
