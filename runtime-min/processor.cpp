@@ -33,7 +33,11 @@ using Words = std::vector<std::vector<std::string>>;
 Words missingOf(const std::vector<Processor>& processors) {
   const std::vector<std::string_view> present = hostCpuFeatures();
   Words missing;
-  for (const Processor& processor : processors) missing.push_back(missingCpuFeatures(processor.features, present));
+  for (const Processor& processor : processors) {
+    missing.push_back(missingCpuFeatures(processor.features, present));
+    if (missing.back().empty() && needTiles(processor.features) && !requestTiles())
+      missing.back().push_back("amx-tile");
+  }
   return missing;
 }
 

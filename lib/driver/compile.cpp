@@ -10,6 +10,7 @@
 #include "driver/join_code.h"
 #include "driver/kernel_job.h"
 #include "driver/kernel_passes.h"
+#include "driver/needed_features.h"
 #include "driver/plan_builder.h"
 #include "driver/schedule_kernels.h"
 #include "driver/shared_orders.h"
@@ -98,18 +99,22 @@ Error withFailure(Error error, const PassLog& log, const CompileOptions& options
   return error;
 }
 
-TargetRecord recordOf(const CpuTarget& cpu) { return {cpu.triple, cpu.name, cpu.features, {}, {}}; }
-TargetRecord recordOf(const GpuTarget& gpu) { return {hostTriple(), gpu.name, {}, {}, {}}; }
+using Kernels = std::span<const CompiledKernel>;
+
+TargetRecord recordOf(const CpuTarget& cpu, Kernels kernels) {
+  return {cpu.triple, cpu.name, neededFeatures(cpu, kernels), {}, {}};
+}
+TargetRecord recordOf(const GpuTarget& gpu, Kernels) { return {hostTriple(), gpu.name, {}, {}, {}}; }
 
 /// Of a device that stands for itself, all of its architectures.
-TargetRecord recordOf(const CompileOptions& options) {
-  TargetRecord record = std::visit([](const auto& m) { return recordOf(m); }, options.machine);
+TargetRecord recordOf(const CompileOptions& options, Kernels kernels) {
+  TargetRecord record = std::visit([&](const auto& m) { return recordOf(m, kernels); }, options.machine);
   for (const Machine& machine : options.variants)
     if (const auto* gpu = std::get_if<GpuTarget>(&machine)) record.cpu += "," + gpu->name;
   return record;
 }
 
-PlanOptions planOptions(const Model& model, const CompileOptions& options) {
+PlanOptions planOptions(const Model& model, const CompileOptions& options, Kernels kernels) {
   PlanOptions plan;
   const PlanDevices devices = planDevices(model, options);
   plan.devices = devices.table, plan.usual = devices.usual;
@@ -117,7 +122,7 @@ PlanOptions planOptions(const Model& model, const CompileOptions& options) {
   plan.memory = options.memory;
   // The processor, where there is code for one.
   const CpuTarget* host = hostProcessor(options);
-  plan.target = host != nullptr ? recordOf(*host) : recordOf(options);
+  plan.target = host != nullptr ? recordOf(*host, kernels) : recordOf(options, kernels);
   plan.target.numerics = toText(options.numerics);
   plan.target.compiler = "svod " + std::string(kVersion);
   return plan;
@@ -181,7 +186,7 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   std::vector<PlannedKernel> kernels;
   for (const CompiledKernel& k : result->kernels) kernels.push_back({k.desc, k.layouts});
   for (const KernelDesc& function : result->functions) kernels.push_back({function, {}});
-  PlanOptions planned = planOptions(model, options);
+  PlanOptions planned = planOptions(model, options, result->kernels);
   planned.cases = result->cases, planned.functions = KernelId(result->kernels.size());
   SVOD_TRY(planned.variants, joinVariants(*result, variants, kernels));
   watch.lap("link");

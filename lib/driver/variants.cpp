@@ -4,6 +4,7 @@
 
 #include "driver/compile.h"
 #include "driver/join_code.h"
+#include "driver/needed_features.h"
 #include "plan/variants.h"
 
 namespace svod {
@@ -45,7 +46,7 @@ class Joiner {
  private:
   Result<PlannedVariant> addProcessor(CompiledVariant& variant, const CompileOptions& options) {
     const auto& cpu = std::get<CpuTarget>(options.machine);
-    PlannedVariant planned{cpu.name, cpu.features, ids_[0]};
+    PlannedVariant planned{cpu.name, neededFeatures(cpu, variant.kernels), ids_[0]};
     SVOD_TRY(const FileId file, link(variant, options));
     for (size_t k = 0; k < variant.kernels.size(); ++k) {
       variant.kernels[k].desc.file = file;

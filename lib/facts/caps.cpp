@@ -12,7 +12,7 @@ Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
   caps.mixedDots = cpu.hasMixedDots(), caps.likeDots = cpu.hasLikeDots();
   caps.bf16Dots = cpu.hasBf16Dots() && numerics != Numerics::Strict;
   for (const TileUnit& unit : allTileUnits())
-    if (cpu.has(unit.feature) && cpu.has("amx-tile") && (!isFloat(unit.in) || numerics != Numerics::Strict))
+    if (cpu.has(unit.feature) && cpu.has(kTileFeature) && (!isFloat(unit.in) || numerics != Numerics::Strict))
       caps.tiles.push_back(&unit);
   if (cpu.l1Bytes > 0) caps.l1Bytes = cpu.l1Bytes;
   if (cpu.l2Bytes > 0) caps.l2Bytes = cpu.l2Bytes;

@@ -21,6 +21,9 @@ struct TileUnit {
   bool takes(DType factor) const { return factor == in || (in == DType::I8 && factor == DType::U8); }
 };
 
+/// The feature that every unit needs beside its own.
+inline constexpr std::string_view kTileFeature = "amx-tile";
+
 std::span<const TileUnit> allTileUnits();
 /// Null for an unknown name.
 const TileUnit* findTileUnit(std::string_view name);

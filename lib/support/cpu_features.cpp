@@ -126,6 +126,19 @@ std::vector<std::string_view> hostCpuFeatures() { return {}; }
 
 #endif
 
+bool needTiles(std::span<const std::string> features) {
+  return std::ranges::any_of(features, [](const std::string& f) { return f.starts_with("amx-"); });
+}
+
+bool requestTiles() {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr long kRequest = 0x1023, kTileNumber = 18;  // of arch_prctl: a register state as in XCR0
+  return syscall(SYS_arch_prctl, kRequest, kTileNumber) == 0;
+#else
+  return false;
+#endif
+}
+
 std::vector<std::string> missingCpuFeatures(std::span<const std::string> needed,
                                             std::span<const std::string_view> present) {
   std::vector<std::string> missing;

@@ -21,4 +21,10 @@ std::vector<std::string_view> hostCpuFeatures();
 std::vector<std::string> missingCpuFeatures(std::span<const std::string> needed,
                                             std::span<const std::string_view> present = hostCpuFeatures());
 
+/// Whether one of these is of tiles, whose registers a process has to ask Linux for.
+bool needTiles(std::span<const std::string> features);
+/// Asks for them, for all threads of the process and those that it forks. False where the system refuses, as for
+/// alternate stacks of signals that are too small for more registers.
+bool requestTiles();
+
 }  // namespace svod

@@ -79,6 +79,21 @@ TEST_CASE("matrix products use the tile unit of a processor, whole steps of whic
   }
 }
 
+TEST_CASE("a plan asks for tile registers where it has tiles alone") {
+  const auto featuresOf = [](const std::string& text) {
+    Model model = modelOf(text);
+    CompileOptions options = compileOptions({});
+    options.machine = *makeCpuTarget(kX86, "sapphirerapids");
+    auto compilation = compile(model, options);
+    if (!compilation) FAIL(toText(compilation.error()));
+    return (*compilation)->plan.target.features;
+  };
+  const auto tiled = featuresOf(product(64, 64, 64)), plain = featuresOf(product(4, 64, 64));
+  CHECK(std::ranges::count(tiled, "amx-tile") == 1);
+  CHECK(std::ranges::count(plain, "amx-tile") + std::ranges::count(plain, "amx-bf16") == 0);
+  CHECK(plain.size() + 3 == tiled.size());
+}
+
 TEST_CASE("tiles equal the interpreter on a processor with tile units") {
   if (!makeCpuTarget("", "native")->has("amx-bf16")) return;
   for (const std::string& text : {product(64, 64, 64), product(47, 80, 96), product(16, 16, 32),

@@ -91,6 +91,7 @@ bool isZero(UOp sums) {
 }  // namespace
 
 TileRegisters::TileRegisters(const LinearKernel& kernel) {
+  if (std::ranges::find(kernel.ops, Op::TileDot, &UOp::op) == kernel.ops.end()) return;
   std::array<size_t, kTileRegisters> until{};  // place in the list behind that up to which each is taken
   for (const Life& life : Lives(kernel.ops).sorted()) {
     const auto free = std::ranges::find_if(until, [&](size_t end) { return end <= life.first; });
