@@ -298,7 +298,7 @@ class Compiling(Case):
     @skip_without_file_limit
     def test_a_limit_on_file_sizes(self):
         (self.folder / "temp").mkdir()
-        for bytes_ in (0, 512, 4096):
+        for bytes_ in (0, 512, 1024):
             with self.subTest(bytes=bytes_):
                 self.refused("io", "svodc", "compile", "graph.svod", "-o", "new", env={"TMPDIR": str(self.folder / "temp")},
                              limits={resource.RLIMIT_FSIZE: bytes_}, says="File too large")
