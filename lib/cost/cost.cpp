@@ -5,6 +5,7 @@
 
 #include "cost/ops.h"
 #include "cost/parameters.h"
+#include "ir/tile_unit.h"
 
 namespace svod {
 
@@ -57,6 +58,19 @@ bool isKnown(UOp n) {
   return counter && axisType(counter) == AxisType::Upcast;
 }
 
+// One instruction of a tile unit stands for all that the ranges of a tile would run: the share of an operation of `n`
+// that is left to it, 1 where it is not of tiles.
+double shareOfTiles(std::span<const TileForm> forms, std::span<const UOp> sums, UOp n) {
+  for (size_t i = 0; i < forms.size(); ++i) {
+    const TileUnit& unit = *forms[i].unit;
+    const UOp product = sums[i].src(0);
+    if (n == sums[i]) return unit.cycles / (unit.m * unit.groups);
+    if (n == product || n == product.src(0) || n == product.src(1)) return 0;
+    if (n == forms[i].a) return 1.0 / unit.groups;
+  }
+  return 1;
+}
+
 }  // namespace
 
 UOp caseCounter(UOp condition) {
@@ -91,8 +105,12 @@ double nanoseconds(double instructions) { return instructions / kInstructionsPer
 
 CostModel::CostModel(const KernelFacts& kernel, const Caps& caps)
     : caps_(caps), loops_(kernel.loops()), lanes_(kernel.lanes) {
+  std::vector<TileForm> forms;
+  std::vector<UOp> sums;
+  for (UOp n : kernel.reduces)
+    if (const std::optional<TileForm> form = tileFormOf(n)) forms.push_back(*form), sums.push_back(n);
   for (UOp n : kernel.nodes) {
-    double weight = opWeight(n);
+    const double weight = opWeight(n) * shareOfTiles(forms, sums, n);
     if (weight == 0 || isKnown(n)) continue;
     auto access = std::ranges::find(kernel.accesses, n, &Access::node);
     items_.push_back({n, weight, access == kernel.accesses.end() ? nullptr : &*access});
