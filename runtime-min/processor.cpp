@@ -36,7 +36,7 @@ Words missingOf(const std::vector<Processor>& processors) {
   for (const Processor& processor : processors) {
     missing.push_back(missingCpuFeatures(processor.features, present));
     if (missing.back().empty() && needTiles(processor.features) && !requestTiles())
-      missing.back().push_back("amx-tile");
+      missing.back().emplace_back(kTileFeature);
   }
   return missing;
 }

@@ -60,8 +60,7 @@ constexpr NestStrategy kNestStrategies[] = {
      hasReduceLanes, always<tileReduceLanes>},
     {"tile-units",
      "matrix products in groups (`dot`) on a processor with tile units (AMX): two by two tiles share what they load, "
-     "and "
-     "a panel of columns is packed as the unit reads it (`tc`)",
+     "and a panel of columns is packed as the unit reads it (`tc`)",
      hasOutputLanes, multiplyInTiles},
     {"turned-terms",
      "sums of few terms that are neighbours in memory, while lanes are not: all terms are written out, and blocks of "

@@ -5,7 +5,7 @@
 
 #include "cost/parameters.h"
 #include "facts/operand_walks.h"
-#include "ir/tile_unit.h"
+#include "facts/reduces.h"
 #include "opts/operand_opts.h"
 
 namespace svod {
@@ -48,9 +48,7 @@ void prefetchCopy(Chooser& c, const Access& load, uint32_t slot) {
 }  // namespace
 
 void prefetchCopies(Chooser& c) {
-  // Tiles are read in rows side by side, which hardware sees coming.
-  const auto isOfTiles = [](UOp reduce) { return tileFormOf(reduce).has_value(); };
-  if (std::ranges::any_of(c.facts().reduces, isOfTiles)) return;
+  if (hasTiles(c.facts())) return;  // read in rows side by side, which hardware sees coming
   for (const Access& a : c.facts().accesses) {
     UOp storage = storageOf(a.node.src(0)), param = storage.op() == Op::Fill ? copiedBy(storage) : UOp();
     if (param && !a.isStore) prefetchCopy(c, a, param.argAs<SlotArg>().slot);

@@ -8,7 +8,6 @@
 #include "facts/accesses.h"
 #include "facts/local_buffers.h"
 #include "facts/reduces.h"
-#include "ir/tile_unit.h"
 #include "support/integers.h"
 
 namespace svod {
@@ -55,8 +54,6 @@ int64_t longRun(const KernelFacts& kernel, UOp axis) {
 
 int64_t iterationsPerTile(const KernelFacts& kernel, const Caps& caps, UOp axis, int64_t tiles) {
   const bool areShared = tiles % caps.workers == 0;
-  const auto isOfTiles = [](UOp reduce) { return tileFormOf(reduce).has_value(); };
-  const bool hasTiles = std::ranges::any_of(kernel.reduces, isOfTiles);
   double refills = 0;
   bool copiesWindows = false;
   for (UOp n : kernel.nodes) {
@@ -67,7 +64,7 @@ int64_t iterationsPerTile(const KernelFacts& kernel, const Caps& caps, UOp axis,
     refills += fillCost(caps, n);
     copiesWindows |= isGated(n);
     // Equal shares already; tile units multiply a panel in few times what it takes to copy it.
-    if (areShared && (isGated(n) || hasTiles || tiles >= 2 * caps.workers)) return 0;
+    if (areShared && (isGated(n) || hasTiles(kernel) || tiles >= 2 * caps.workers)) return 0;
   }
   if (refills == 0) return isInsideSerial(kernel, axis) ? longRun(kernel, axis) : 1;
   if (!constExtent(axis) && tiles > 1) return 0;  // a part of a loop that may be short is computed whole

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/tile_unit.h"
+#include "support/cpu_features.h"
 
 namespace svod {
 

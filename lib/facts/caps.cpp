@@ -1,5 +1,7 @@
 #include "facts/caps.h"
 
+#include "support/cpu_features.h"
+
 namespace svod {
 
 Caps capsOf(const CpuTarget& cpu, Numerics numerics) {

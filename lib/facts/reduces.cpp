@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/tile_unit.h"
+
 namespace svod {
 
 UOp reduceOver(const KernelFacts& kernel, UOp range) {
@@ -35,5 +37,9 @@ bool sumsGroups(UOp reduce) {
 }
 
 bool hasGroups(const KernelFacts& kernel) { return std::ranges::any_of(kernel.reduces, sumsGroups); }
+
+bool hasTiles(const KernelFacts& kernel) {
+  return std::ranges::any_of(kernel.reduces, [](UOp reduce) { return tileFormOf(reduce).has_value(); });
+}
 
 }  // namespace svod

@@ -22,4 +22,7 @@ int64_t termsOf(UOp reduce);
 bool sumsGroups(UOp reduce);
 bool hasGroups(const KernelFacts& kernel);
 
+/// Whether a tile unit computes some sum of the kernel.
+bool hasTiles(const KernelFacts& kernel);
+
 }  // namespace svod

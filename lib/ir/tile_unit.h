@@ -10,8 +10,8 @@
 namespace svod {
 
 struct TileUnit {
-  std::string_view name, feature;
-  DType in, out;  // of A and B, and of C
+  std::string_view name, feature;  // beside kTileFeature, which all need
+  DType in, out;                   // of A and B, and of C
   int m, n, groups;
   int registers;           // that hold one matrix each
   double cycles, latency;  // from one instruction to the next, and to the next one that adds to the same sums
@@ -20,9 +20,6 @@ struct TileUnit {
   int terms() const { return groups * group(); }
   bool takes(DType factor) const { return factor == in || (in == DType::I8 && factor == DType::U8); }
 };
-
-/// The feature that every unit needs beside its own.
-inline constexpr std::string_view kTileFeature = "amx-tile";
 
 std::span<const TileUnit> allTileUnits();
 /// Null for an unknown name.

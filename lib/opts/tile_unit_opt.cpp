@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "facts/reduces.h"
+#include "ir/tensor_core_form.h"
 #include "ir/tile_unit.h"
 #include "opts/legality.h"
 #include "opts/reloop.h"
@@ -106,9 +107,7 @@ Result<Applied> applyTileUnit(Graph& g, UOp sink, const OptOp& opt, const Caps& 
 Status checkTileSums(UOp sink, const Caps& caps) {
   int64_t registers = 0;
   for (UOp n : toposort(sink)) {
-    if (n.op() != Op::Reduce) continue;
-    const bool isOfTiles = std::ranges::any_of(n.src().subspan(1), [](UOp r) { return axisType(r) == AxisType::Core; });
-    if (!isOfTiles) continue;
+    if (n.op() != Op::Reduce || !closesCoreRange(n)) continue;
     const std::optional<TileForm> form = tileFormOf(n);
     if (!form)
       return fail(Diag::BadOpt, "the sum would not be one that its tile unit computes",

@@ -62,7 +62,7 @@ class Cpuid {
   std::vector<Leaf> known_;
 };
 
-constexpr uint64_t kTileData = uint64_t{1} << 18;
+constexpr uint64_t kTileData = uint64_t{1} << kTileState;
 
 /// Whether a process may ask the system for registers of tiles.
 bool givesTiles() {
@@ -127,13 +127,12 @@ std::vector<std::string_view> hostCpuFeatures() { return {}; }
 #endif
 
 bool needTiles(std::span<const std::string> features) {
-  return std::ranges::any_of(features, [](const std::string& f) { return f.starts_with("amx-"); });
+  return std::ranges::find(features, kTileFeature) != features.end();
 }
 
 bool requestTiles() {
 #if defined(__x86_64__) && defined(__linux__)
-  constexpr long kRequest = 0x1023, kTileNumber = 18;  // of arch_prctl: a register state as in XCR0
-  return syscall(SYS_arch_prctl, kRequest, kTileNumber) == 0;
+  return syscall(SYS_arch_prctl, kRequestState, kTileState) == 0;
 #else
   return false;
 #endif

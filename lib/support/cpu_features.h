@@ -21,6 +21,11 @@ std::vector<std::string_view> hostCpuFeatures();
 std::vector<std::string> missingCpuFeatures(std::span<const std::string> needed,
                                             std::span<const std::string_view> present = hostCpuFeatures());
 
+/// The feature that every instruction on tiles needs, and what a process asks Linux for their registers with:
+/// arch_prctl(kRequestState, kTileState).
+inline constexpr std::string_view kTileFeature = "amx-tile";
+inline constexpr int kRequestState = 0x1023, kTileState = 18;
+
 /// Whether one of these is of tiles, whose registers a process has to ask Linux for.
 bool needTiles(std::span<const std::string> features);
 /// Asks for them, for all threads of the process and those that it forks. False where the system refuses, as for

@@ -18,13 +18,27 @@ using namespace svod;
 
 namespace {
 
+/// A graph of one kernel, as it is scheduled.
+struct OneKernel {
+  explicit OneKernel(const std::string& text) : model(modelOf(text)), schedule(makeSchedule(model, {})) {
+    REQUIRE(schedule);
+    REQUIRE(schedule->kernels.size() == 1);
+  }
+  const Kernel& operator*() const { return schedule->kernels[0]; }
+
+  Model model;
+  Result<Schedule> schedule;
+};
+
+/// x [m, 768] times w [768, 768].
+std::string rowsTimesMatrix(const std::string& rows) {
+  return "var m in " + rows + "\ninput x: f32[m, 768]\ninput w: f32[768, 768]\noutput y = matmul(x, w)\n";
+}
+
 /// What is chosen for the only kernel of the graph.
 std::string chosen(const std::string& text, const Caps& caps) {
-  Model model = modelOf(text);
-  Result<Schedule> schedule = makeSchedule(model, {});
-  REQUIRE(schedule);
-  REQUIRE(schedule->kernels.size() == 1);
-  const Kernel& kernel = schedule->kernels[0];
+  const OneKernel one(text);
+  const Kernel& kernel = *one;
   const Choice choice = choose(*kernel.graph, kernel.sink, caps);
   INFO(toText(optsOf(choice)));
   const Result<UOp> tuned = applyOpts(*kernel.graph, kernel.sink, optsOf(choice), caps);
@@ -113,10 +127,8 @@ TEST_CASE("A picture is priced at another size too, for which nothing is chosen"
 }
 
 TEST_CASE("A kernel that is slow at some sizes has another one there") {
-  Model model = modelOf(product("[1, 512] ~ 1", "[1, 512]"));
-  Result<Schedule> schedule = makeSchedule(model, {});
-  REQUIRE(schedule);
-  const Kernel& kernel = schedule->kernels[0];
+  const OneKernel one(product("[1, 512] ~ 1", "[1, 512]"));
+  const Kernel& kernel = *one;
   const SizePoints points(kernel.sink);
   REQUIRE(points.all().size() == 3);  // b = 1, s = 64; b = 1, s = 1; b = 8, s = 512
   std::vector<SizedChoice> choices(2);
@@ -138,10 +150,8 @@ TEST_CASE("A kernel that is slow at some sizes has another one there") {
 }
 
 TEST_CASE("A case that would hold for every size is none") {
-  Model model = modelOf(product("[1, 1]", "[1, 2] ~ 1"));
-  Result<Schedule> schedule = makeSchedule(model, {});
-  REQUIRE(schedule);
-  const Kernel& kernel = schedule->kernels[0];
+  const OneKernel one(product("[1, 1]", "[1, 2] ~ 1"));
+  const Kernel& kernel = *one;
   const SizePoints points(kernel.sink);
   REQUIRE(points.all().size() == 2);
   const Caps caps = avx512();
@@ -157,11 +167,8 @@ TEST_CASE("A case that would hold for every size is none") {
 }
 
 TEST_CASE("A product of a free number of rows has points of few rows, and a kernel for them") {
-  Model model =
-      modelOf("var m in [1, 4096] ~ 1\ninput x: f32[m, 768]\ninput w: f32[768, 768]\noutput y = matmul(x, w)\n");
-  Result<Schedule> schedule = makeSchedule(model, {});
-  REQUIRE(schedule);
-  const Kernel& kernel = schedule->kernels[0];
+  const OneKernel one(rowsTimesMatrix("[1, 4096] ~ 1"));
+  const Kernel& kernel = *one;
   const SizePoints points(kernel.sink);
   std::vector<std::string> texts;
   for (const SizePoint& point : points.all()) texts.push_back(points.toText(point));
@@ -179,11 +186,8 @@ TEST_CASE("A product of a free number of rows has points of few rows, and a kern
 }
 
 TEST_CASE("What is chosen for few rows of a product is no case of many rows") {
-  Model model =
-      modelOf("var m in [1, 4096] ~ 64\ninput x: f32[m, 768]\ninput w: f32[768, 768]\noutput y = matmul(x, w)\n");
-  Result<Schedule> schedule = makeSchedule(model, {});
-  REQUIRE(schedule);
-  const Kernel& kernel = schedule->kernels[0];
+  const OneKernel one(rowsTimesMatrix("[1, 4096] ~ 64"));
+  const Kernel& kernel = *one;
   const SizePoints points(kernel.sink);
   REQUIRE(points.all().size() == 4);  // m = 64, 1, 512 and 3
   std::vector<SizedChoice> choices(2);
@@ -202,11 +206,8 @@ TEST_CASE("What is chosen for few rows of a product is no case of many rows") {
 }
 
 TEST_CASE("A list that is chosen for few rows and for many is one for many") {
-  Model model =
-      modelOf("var m in [1, 4096] ~ 1\ninput x: f32[m, 768]\ninput w: f32[768, 768]\noutput y = matmul(x, w)\n");
-  Result<Schedule> schedule = makeSchedule(model, {});
-  REQUIRE(schedule);
-  const Kernel& kernel = schedule->kernels[0];
+  const OneKernel one(rowsTimesMatrix("[1, 4096] ~ 1"));
+  const Kernel& kernel = *one;
   const SizePoints points(kernel.sink);
   REQUIRE(points.all()[0].isForCase);
   const auto none = [](UOp, const LoopNames&, const Caps&) { return Choice{}; };
@@ -215,11 +216,23 @@ TEST_CASE("A list that is chosen for few rows and for many is one for many") {
   CHECK(choice->why == "for " + points.toText(points.larger()));
 }
 
+TEST_CASE("A product of a free number of rows keeps lanes where one of a fixed number takes tiles") {
+  Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "sapphirerapids").value(), Numerics::Contract);
+  caps.threads = false;
+  const std::string rest = "input w: i8[256, 512]\noutput y = matmul(cast(x, dtype=i32), cast(w, dtype=i32))\n";
+  CHECK_THAT(chosen("input x: u8[64, 256]\n" + rest, caps), Catch::Contains("tc(1,"));
+  for (const char* likely : {"1", "64"}) {
+    const std::string free =
+        chosen("var m in [1, 512] ~ " + std::string(likely) + "\ninput x: u8[m, 256]\n" + rest, caps);
+    INFO(free);
+    CHECK_THAT(free, Catch::Contains("dot(k0,4)") && Catch::Contains("vector(n1") && !Catch::Contains("tc("));
+    CHECK_THAT(free, Catch::Contains("; for m = "));
+  }
+}
+
 TEST_CASE("Whole tiles of rows and what is left behind them are priced apart") {
-  Model model = modelOf("var m in [1, 4096] ~ 1\ninput x: f32[m, 64]\ninput w: f32[64, 96]\noutput y = matmul(x, w)\n");
-  Result<Schedule> schedule = makeSchedule(model, {});
-  REQUIRE(schedule);
-  const Kernel& kernel = schedule->kernels[0];
+  const OneKernel one("var m in [1, 4096] ~ 1\ninput x: f32[m, 64]\ninput w: f32[64, 96]\noutput y = matmul(x, w)\n");
+  const Kernel& kernel = *one;
   const SizePoints points(kernel.sink);
   const Caps caps = avx512();
   const Result<std::vector<OptOp>> opts = parseOpts("upcast(0,6) vector(1,16) upcast(1,2)");

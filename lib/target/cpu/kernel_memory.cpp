@@ -32,7 +32,7 @@ Result<llvm::Value*> KernelEmitter::emitIndex(UOp node) {
 
 Result<llvm::Value*> KernelEmitter::emitLoad(UOp node) {
   UOp index = node.src(0);
-  if (tiles_.holdsSums(storageOf(index))) return tiles_.loadSums(node);
+  if (tiles_.holdsSums(storageOf(index))) return tiles_.asLanes(node);
   if (tiles_.isFactor(node)) {
     tiles_.loadFactor(node, value(index));
     return nullptr;
@@ -98,7 +98,7 @@ llvm::Value* KernelEmitter::addressOrZeros(UOp index, llvm::Value* gate, llvm::T
 Status KernelEmitter::emitStore(UOp node) {
   UOp index = node.src(0);
   if (tiles_.holdsSums(storageOf(index))) {
-    tiles_.storeSums(node);
+    if (!tiles_.storeSums(node)) return refuse(node, "sums of tiles begin with zeros");
     return {};
   }
   const int lanes = index.lanes();

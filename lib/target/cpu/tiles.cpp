@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "support/cpu_features.h"
 #include "target/cpu/elementwise.h"
 
 namespace svod {
@@ -119,12 +120,12 @@ TileEmitter::TileEmitter(llvm::IRBuilder<>& builder, const LinearKernel& kernel,
 }
 
 void TileEmitter::start() {
-  constexpr uint64_t kArchPrctl = 158, kRequestPermission = 0x1023, kTileData = 18;
+  constexpr uint64_t kArchPrctl = 158;  // as Linux numbers it
   llvm::Type* i64 = builder_.getInt64Ty();
   auto* request = llvm::InlineAsm::get(llvm::FunctionType::get(i64, {i64, i64, i64}, false), "syscall",
                                        "={ax},{ax},{di},{si},~{rcx},~{r11},~{memory}", /*hasSideEffects=*/true);
-  builder_.CreateCall(
-      request, {builder_.getInt64(kArchPrctl), builder_.getInt64(kRequestPermission), builder_.getInt64(kTileData)});
+  builder_.CreateCall(request,
+                      {builder_.getInt64(kArchPrctl), builder_.getInt64(kRequestState), builder_.getInt64(kTileState)});
   // Intel 64 and IA-32 Architectures Software Developer's Manual, LDTILECFG: palette, bytes of a row by register from
   // byte 16 on, rows by register from byte 48 on.
   std::array<uint8_t, 64> sizes{1};
@@ -149,11 +150,12 @@ void TileEmitter::loadFactor(UOp load, llvm::Value* address) {
                                           builder_.getInt64(static_cast<uint64_t>(apart))});
 }
 
-llvm::Value* TileEmitter::loadSums(UOp load) { return asLanes(load); }
-
-void TileEmitter::storeSums(UOp store) {
+bool TileEmitter::storeSums(UOp store) {
+  if (store.src(1).op() == Op::TileDot) return true;  // it was added in place
   const auto number = static_cast<uint8_t>(*registers_.find(storageOf(store.src(0))));
-  if (isZero(store.src(1))) call(llvm::Intrinsic::x86_tilezero, {builder_.getInt8(number)});
+  if (!isZero(store.src(1))) return false;
+  call(llvm::Intrinsic::x86_tilezero, {builder_.getInt8(number)});
+  return true;
 }
 
 llvm::Value* TileEmitter::multiply(UOp product) {

@@ -46,13 +46,13 @@ class TileEmitter {
   bool holdsSums(UOp storage) const { return registers_.find(storage).has_value(); }
   void loadFactor(UOp load, llvm::Value* address);
   /// What others than products see of sums; null where there are none.
-  llvm::Value* loadSums(UOp load);
-  void storeSums(UOp store);
+  llvm::Value* asLanes(UOp sums);
+  /// False where it stores neither zeros nor a product of what is there.
+  bool storeSums(UOp store);
   llvm::Value* multiply(UOp product);
 
  private:
   int registerOf(UOp sums) const;
-  llvm::Value* asLanes(UOp node);
   void call(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> operands);
 
   llvm::IRBuilder<>& builder_;
