@@ -20,6 +20,12 @@ bool isInside(UOp node, UOp reduce) {
   return std::ranges::any_of(reduce.src().subspan(1), [&](UOp r) { return node.dependsOn(r); });
 }
 
+// Exponentials and the like of one result, which stand behind the sum.
+int64_t functionsOf(const KernelFacts& kernel, UOp reduce, UOp lane) {
+  return std::ranges::count_if(
+      kernel.nodes, [&](UOp n) { return has(n.op(), Transcend) && n.dependsOn(lane) && !isInside(n, reduce); });
+}
+
 // The share of a part's work that is no repetition.
 double useful(int64_t extent, int64_t part) {
   const double share = static_cast<double>(extent) / static_cast<double>(roundUp(extent, part));
@@ -30,7 +36,8 @@ double useful(int64_t extent, int64_t part) {
 
 RegisterTileCost::RegisterTileCost(const KernelFacts& kernel, const Caps& caps, UOp reduce, const Lanes& lanes,
                                    std::span<const uint32_t> laidOut)
-    : caps_(caps), lanes_(lanes), copies_(std::ranges::any_of(kernel.fills, isGated)) {
+    : caps_(caps), lanes_(lanes), functions_(functionsOf(kernel, reduce, lanes.range)),
+      copies_(std::ranges::any_of(kernel.fills, isGated)) {
   const UOp step = reduce.src().back();
   for (UOp around : loopedReduces(kernel))
     if (around != reduce && isInside(reduce, around)) ++sums_;
@@ -59,6 +66,7 @@ bool RegisterTileCost::isReusedAlong(UOp axis) const {
 bool RegisterTileCost::fits(const RegisterTile& t) const {
   const int64_t steps = ceilDiv(maxExtent(lanes_.range), lanes_.width), registers = caps_.vectorRegisters;
   if (t.vectors > steps || (t.rowAxis && t.rows > maxExtent(t.rowAxis))) return false;
+  if (t.rows * t.vectors * functions_ > kMostFunctions) return false;
   // One row takes its operand from memory. A product whose rows are all in the tile holds the fewer of its operands,
   // and one of the others: what it reads once need not stay.
   const bool isShort = t.rowAxis && maxExtent(t.rowAxis) <= t.rows;

@@ -26,7 +26,7 @@ class RegisterTileCost {
   /// More rows along `axis` make sense where they use the same element.
   bool isReusedAlong(UOp axis) const;
   /// Accumulators and what is loaded for one row must stay in registers with some to spare (more where a copy with
-  /// gates keeps its masks and counters), and no part may be empty.
+  /// gates keeps its masks and counters), and no part may be empty. Functions of the sums are code for each of them.
   bool fits(const RegisterTile& tile) const;
   /// Cycles per useful vector of the tile: arithmetic, load ports or latency, whichever is most, and what memory and
   /// the loop add. An element shared by all lanes comes from a matrix that is streamed again for every column tile; a
@@ -45,6 +45,7 @@ class RegisterTileCost {
   const Lanes lanes_;
   std::vector<Load> loads_;
   double arithmetic_ = 0;
+  int64_t functions_;
   int64_t sums_ = 1;     // accumulators of one result: those of the sums around this one, too
   bool copies_ = false;  // the kernel fills a local buffer behind gates
 };

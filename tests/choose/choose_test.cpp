@@ -41,6 +41,15 @@ UOp buildPrefixes(Graph& g, const Sizes& s) {
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, term, {k})), {r0, r1})});
 }
 
+/// A product behind three functions of its sums, as in a recurrent layer.
+UOp buildProductOfGates(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
+  UOp sum = b.reduce(Op::Add, b.mul(b.read(1, {s.m, s.k}, {r0, k}), b.read(2, {s.k, s.n}, {k, r1})), {k});
+  UOp gates = b.add(g.alu(Op::Sin, {sum}), b.add(g.alu(Op::Exp, {sum}), g.alu(Op::Tanh, {sum})));
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), gates), {r0, r1})});
+}
+
 Caps strictly() {
   Caps caps = avx512();
   caps.numerics = Numerics::Strict;
@@ -90,6 +99,15 @@ TEST_CASE("What the heuristic chooses for products of matrices") {
   CHECK(chosen(buildMatmul, {512, 512, 512}, strictly()) ==
         "tile(n1,64) order(n1.o,n0) pack(2,k0,n1.i) vector(p2.n1.i,16) upcast(p2.n1.i,4) upcast(n0,6) "
         "vector(n1.i,16) upcast(n1.i,4) unroll(k0,2) thread(n1.o,1) thread(n0,22)");
+}
+
+TEST_CASE("Tiles of sums behind many functions are small, as each of them is code") {
+  CHECK(chosen(buildMatmul, {48, 256, 256}, avx512()) ==
+        "tile(n1,32) order(n1.o,n0) upcast(n0,12) vector(n1.i,16) upcast(n1.i,2) unroll(k0,2) thread(n1.o,1) "
+        "thread(n0,1)");
+  CHECK(chosen(buildProductOfGates, {48, 256, 256}, avx512()) ==
+        "tile(n1,32) order(n1.o,n0) upcast(n0,4) vector(n1.i,16) upcast(n1.i,2) unroll(k0,4) thread(n1.o,1) "
+        "thread(n0,1)");
 }
 
 TEST_CASE("What the heuristic chooses for products whose rows lie across memory") {
