@@ -50,6 +50,16 @@ UOp buildProductOfGates(Graph& g, const Sizes& s) {
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), gates), {r0, r1})});
 }
 
+/// A product whose rows are divided by the sums of their weights, as behind a softmax.
+UOp buildWeightedRows(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k0 = b.loop(s.k, AxisType::Reduce), k1 = b.loop(s.k, AxisType::Reduce);
+  UOp product = b.mul(b.read(1, {s.m, s.k}, {r0, k0}), b.read(2, {s.k, s.n}, {k0, r1}));
+  UOp weight = b.reduce(Op::Add, b.read(1, {s.m, s.k}, {r0, k1}), {k1});
+  UOp mean = g.alu(Op::Fdiv, {b.reduce(Op::Add, product, {k0}), weight});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), mean), {r0, r1})});
+}
+
 Caps strictly() {
   Caps caps = avx512();
   caps.numerics = Numerics::Strict;
@@ -108,6 +118,11 @@ TEST_CASE("Tiles of sums behind many functions are small, as each of them is cod
   CHECK(chosen(buildProductOfGates, {48, 256, 256}, avx512()) ==
         "tile(n1,32) order(n1.o,n0) upcast(n0,4) vector(n1.i,16) upcast(n1.i,2) unroll(k0,4) thread(n1.o,1) "
         "thread(n0,1)");
+}
+
+TEST_CASE("Rows of a register tile hide the latency of their sums without copies of each") {
+  CHECK(chosen(buildWeightedRows, {48, 64, 256}, avx512()) ==
+        "tile(n1,32) order(n1.o,n0) upcast(n0,12) vector(n1.i,16) upcast(n1.i,2) unroll(k0,2) vector(k1,16)");
 }
 
 TEST_CASE("What the heuristic chooses for products whose rows lie across memory") {
