@@ -124,19 +124,22 @@ Status checkTarget(const std::string& path, const std::vector<FileContent>* file
   return checkFolderOf(path);
 }
 
+FileDesc describe(const PlanFile& file) {
+  FileDesc desc{file.path, file.kind, 0, {}, file.image};
+  Sha256 hash;
+  for (std::span<const std::byte> chunk : file.chunks) {
+    hash.update(chunk);
+    desc.bytes += chunk.size();
+  }
+  desc.sha256 = hash.finish();
+  return desc;
+}
+
 }  // namespace
 
 Rows<FileDesc> describeFiles(std::span<const PlanFile> files) {
   Rows<FileDesc> out;
-  for (const PlanFile& file : files) {
-    FileDesc& desc = out.emplace_back(FileDesc{file.path, file.kind, 0, {}, file.image});
-    Sha256 hash;
-    for (std::span<const std::byte> chunk : file.chunks) {
-      hash.update(chunk);
-      desc.bytes += chunk.size();
-    }
-    desc.sha256 = hash.finish();
-  }
+  for (const PlanFile& file : files) out.push_back(describe(file));
   return out;
 }
 
@@ -146,9 +149,13 @@ Result<PlanContents> contentsOf(Plan plan, std::span<const PlanFile> given) {
   SVOD_CHECK(check(plan));
   const std::string record = codeRecord(toJson(plan));
   contents.record.assign(record.begin(), record.end());
-  for (PlanFile& file : contents.files)
-    if (isCode(file.kind)) file.chunks.push_back(std::as_bytes(std::span(contents.record)));
-  plan.files = describeFiles(contents.files);
+  auto desc = plan.files.begin();
+  for (PlanFile& file : contents.files) {
+    FileDesc& described = *desc++;
+    if (!isCode(file.kind)) continue;
+    file.chunks.push_back(std::as_bytes(std::span(contents.record)));
+    described = describe(file);
+  }
   contents.json = toJson(plan);
   const std::string& json = contents.json;
   if (const std::optional<size_t> bad = firstNotUtf8(json))
