@@ -9,7 +9,6 @@ as the best peer svod is: the median over the rounds. Needs onnx and onnxruntime
 import argparse
 import json
 import math
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,6 +18,7 @@ import numpy as np
 
 import machine
 import measure
+import onnx_peers
 import operator_cases
 import svod_runtime
 
@@ -36,52 +36,6 @@ def arguments():
     return parser.parse_args()
 
 
-def onnx_runtime(path, inputs):
-    """A function that runs the model, and its results."""
-    import onnxruntime as ort
-    flags = ort.SessionOptions()
-    flags.intra_op_num_threads = flags.inter_op_num_threads = 1
-    session = ort.InferenceSession(path, flags, providers=["CPUExecutionProvider"])
-    results = [svod_runtime.aligned(r) for r in session.run(None, inputs)]
-    binding = session.io_binding()
-    for name, array in inputs.items():
-        binding.bind_cpu_input(name, array)
-    for port, array in zip(session.get_outputs(), results):
-        binding.bind_output(port.name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
-    return (lambda: session.run_with_iobinding(binding)), results
-
-
-def open_vino(path, inputs):
-    """A function that runs the model; None where OpenVINO is not installed or does not take it."""
-    try:
-        import openvino as ov
-        compiled = ov.Core().compile_model(path, "CPU", {"INFERENCE_NUM_THREADS": 1, "PERFORMANCE_HINT": "LATENCY",
-                                                         "INFERENCE_PRECISION_HINT": "f32"})
-        request = compiled.create_infer_request()
-        for name, array in inputs.items():
-            request.set_tensor(name, ov.Tensor(array, shared_memory=True))
-        request.infer()
-        return request.infer
-    except (ImportError, RuntimeError):
-        return None
-
-
-def svod(path, folder, options, inputs, expected, names):
-    """The loaded plan and its results, or what was wrong."""
-    plan = folder / "case.plan"
-    done = subprocess.run([options.bin / "svodc", "compile", path, "-o", plan], capture_output=True, text=True)
-    if done.returncode:
-        return None, done.stderr.strip().splitlines()[0]
-    loaded = svod_runtime.Runtime(options.bin.resolve().parent / "runtime-min/libsvod-runtime.so").load(str(plan), 1)
-    results = [svod_runtime.aligned(np.zeros_like(e)) for e in expected]
-    for name, array in inputs.items():
-        loaded.bind_input(name, array)
-    for name, array in zip(names, results):
-        loaded.bind_output(name, array)
-    loaded.run()
-    return loaded, results
-
-
 def differs(ours, theirs, tolerance):
     """Integers may be one step apart where a float was rounded."""
     if np.issubdtype(theirs.dtype, np.integer):
@@ -96,12 +50,12 @@ def measured(case, options):
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "case.onnx")
         onnx.save(case.model(), path)
-        peer, expected = onnx_runtime(path, inputs)
-        plan, results = svod(path, Path(folder), options, inputs, expected, case.outputs)
-        if plan is None:
-            return row | {"error": results}
+        peer, expected = onnx_peers.onnx_runtime(path, inputs)
+        if error := onnx_peers.compiled(options.bin, path, Path(folder) / "case.plan"):
+            return row | {"error": error}
+        plan, results = onnx_peers.loaded(options.bin, Path(folder) / "case.plan", inputs, expected, case.outputs)
         contenders = {"svod": plan.run, "onnxruntime": peer}
-        if other := open_vino(path, inputs):
+        if other := onnx_peers.open_vino(path, inputs):
             contenders["openvino"] = other
         times = measure.interleave(contenders, options.rounds, time.process_time)
         wrong = any(differs(ours, theirs, case.tolerance) for ours, theirs in zip(results, expected))
