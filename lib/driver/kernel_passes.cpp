@@ -51,7 +51,7 @@ Result<UOp> loopsOfPieces(UOp root, PassContext& cx) {
   return job.optLevel == 0 ? root : guarded(splitPieces(cx.graph, root, job.caps), cx);
 }
 Result<UOp> loopsOfDigits(UOp root, PassContext& cx) { return guarded(splitRanges(cx.graph, root), cx); }
-Result<UOp> exponentsOfMaxima(UOp root, PassContext& cx) { return boundExponents(cx.graph, root); }
+Result<UOp> exponentsOfMaxima(UOp root, PassContext& cx) { return boundExponents(cx.graph, root, cx.numerics); }
 Result<UOp> symbolicLate(UOp root, PassContext& cx) { return guarded(runRules(root, cx, lateRules(cx.numerics)), cx); }
 
 Result<UOp> applyOpts(UOp root, PassContext& cx) {

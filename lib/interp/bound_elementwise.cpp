@@ -49,8 +49,14 @@ class ElementBound {
       case Op::Fdiv: return divided(m_.rounded(n_, quotient(n_, b(), ea(), eb()), stepsOfQuotient()));
       case Op::Recip: return divided(m_.rounded(n_, quotient(n_, a(), {}, ea()), stepsOfQuotient()));
       case Op::Sqrt: return reciprocable(m_.rounded(n_, root(), stepsOfQuotient()));
+      case Op::Exp: return m_.plus(m_.rounded(n_, transcendental(), kStepsOfTranscendental), belowNormal());
       default: return m_.rounded(n_, transcendental(), kStepsOfTranscendental);
     }
+  }
+
+  /// A subnormal power of a difference from a maximum may be 0.
+  UOp belowNormal() {
+    return a().op() == Op::Sub ? m_.number(BoundMath::smallestNormal(computedIn(n_.dtype()))) : UOp();
   }
 
   double stepsOfQuotient() const { return m_.isFast ? kStepsOfReciprocal : 1; }

@@ -39,6 +39,7 @@ class BoundMath {
 
   static double unit(DType d) { return std::ldexp(1.0, -info(d).fractionBits - 1); }
   static double tiny(DType d) { return Scalar::fromBits(d, 1).asFloat(); }
+  static double smallestNormal(DType d) { return std::ldexp(tiny(d), info(d).fractionBits); }
   /// What `steps` roundings in each of two evaluations make of 1; infinity where that says nothing.
   static double growth(DType d, double steps);
 

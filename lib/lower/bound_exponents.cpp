@@ -50,16 +50,38 @@ class TermFinder {
 
 bool isGreatest(UOp n) { return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Max && n.srcCount() > 1; }
 
+/// Powers of exponents from here on are normal numbers: ln 2^-126 and ln 2^-1022, rounded up.
+double leastExponent(DType d) { return d == DType::F32 ? -87.33654 : -708.39641853226; }
+
+UOp bounded(Graph& g, UOp difference, Numerics numerics) {
+  const UOp exponent = g.alu(Op::Neg, {g.alu(Op::Abs, {difference})});
+  const DType d = difference.dtype();
+  if (numerics == Numerics::Strict || (d != DType::F32 && d != DType::F64)) return exponent;
+  const UOp isSubnormal = g.alu(Op::Lt, {exponent, g.constant(Scalar::of(d, leastExponent(d)))});
+  return g.where(isSubnormal, g.constant(Scalar::of(d, kNoPower)), exponent);
+}
+
 }  // namespace
 
-UOp boundExponents(Graph& graph, UOp sink) {
+UOp exponentAbove(UOp exponent) {
+  const auto is = [](UOp n, double number) {
+    return n.isConst() && n.constant().asFloat() == Scalar::of(n.dtype(), number).asFloat();
+  };
+  if (exponent.op() != Op::Where || !is(exponent.src(1), kNoPower)) return {};
+  const UOp isBelow = exponent.src(0), within = exponent.src(2);
+  const bool isCut = isBelow.op() == Op::Lt && isBelow.src(0) == within && within.op() == Op::Neg &&
+                     within.src(0).op() == Op::Abs && is(isBelow.src(1), leastExponent(within.dtype()));
+  return isCut ? within : UOp();
+}
+
+UOp boundExponents(Graph& graph, UOp sink, Numerics numerics) {
   return transform(graph, sink, [&](UOp n, std::span<const UOp> src) {
     UOp same = std::ranges::equal(src, n.src()) ? n : graph.withSrc(n, src);
     if (same.op() != Op::Exp) return same;
     const UOp x = same.src(0);
     if (x.op() != Op::Sub || !isFloat(x.dtype()) || !isGreatest(x.src(1))) return same;
     if (!TermFinder(graph, x.src(0), x.src(1)).find()) return same;
-    return graph.alu(Op::Exp, {graph.alu(Op::Neg, {graph.alu(Op::Abs, {x})})});
+    return graph.alu(Op::Exp, {bounded(graph, x, numerics)});
   });
 }
 

@@ -1,4 +1,5 @@
 // Exp, Exp2, Tanh, Erf, and products with powers of two, which keep subnormal results exact.
+#include "lower/bound_exponents.h"
 #include "lower/decompose_coefficients.h"
 #include "lower/decompose_math.h"
 
@@ -88,7 +89,8 @@ bool isNeverPositive(UOp x) { return x.op() == Op::Neg && x.src(0).op() == Op::A
 UOp decomposeExp(Emitter& e, const Call& call) {
   Ex x{&e, call.src[0]};
   const ExpTable& t = tableOf(x.dtype());
-  const bool isExp = call.op == Op::Exp, isLow = isNeverPositive(x);
+  const UOp above = exponentAbove(call.src[0]);
+  const bool isExp = call.op == Op::Exp, isLow = above || isNeverPositive(x);
   if (x.dtype() == DType::F32 && e.mayApproximate("ex2_approx")) return approximateExp(x, !isExp);
   const auto within = [&](Ex bounded) {
     Ex isBelow = isLow ? Ex{&e, e.graph.boolean(true)} : isNegative(bounded);
@@ -96,9 +98,9 @@ UOp decomposeExp(Emitter& e, const Call& call) {
   };
   const double lowest = isExp ? t.lowest : t.lowest2, highest = isExp ? t.highest : t.highest2;
   const auto fromAbove = [&](Ex any) { return isLow ? any : where(highest < any, highest, any); };
-  if (e.options.nativeScaleb) return within(fromAbove(where(x < t.farBelow, t.farBelow, x)));
-  Ex isFar = x < lowest;
-  return where(isFar, x.num(0), within(fromAbove(where(isFar, x.num(0), x))));
+  if (e.options.nativeScaleb) return within(above ? x : fromAbove(where(x < t.farBelow, t.farBelow, x)));
+  const Ex isFar = above ? Ex{&e, call.src[0].src(0)} : x < lowest, near = above ? Ex{&e, above} : x;
+  return where(isFar, x.num(0), within(fromAbove(where(isFar, x.num(0), near))));
 }
 
 namespace {
