@@ -257,13 +257,13 @@ std::string identifier(std::string_view name) {
 
 Result<WeightsPlace> weightsPlace(const std::string& text) {
   using Kind = WeightsPlace::Kind;
-  if (text.empty() || text == "object") return WeightsPlace{};
-  if (text == "file") return WeightsPlace{Kind::File, {}};
+  if (text.empty() || text == "object") return WeightsPlace{Kind::Object, {}, !text.empty()};
+  if (text == "file") return WeightsPlace{Kind::File, {}, true};
   constexpr std::string_view kSection = "section=";
   const std::string name = text.starts_with(kSection) ? text.substr(kSection.size()) : "";
   const auto isPart = [](char c) { return isLetter(c) || isDigit(c) || c == '.' || c == '-' || c == '$'; };
   if (!name.empty() && name.size() <= 100 && std::ranges::all_of(name, isPart))
-    return WeightsPlace{Kind::Section, name};
+    return WeightsPlace{Kind::Section, name, true};
   return fail(Diag::Usage, "--weights has no place '" + text + "'",
               "object, file, or section=NAME with letters, digits, '.', '_', '-' and '$'");
 }

@@ -23,6 +23,7 @@ struct WeightsPlace {
   };
   Kind kind = Kind::Object;
   std::string section;
+  bool isChosen = false;  // and not what is usual
 };
 
 /// "object", "file" or "section=NAME". Errors: Usage.

@@ -155,6 +155,9 @@ struct Target {
   Result<std::string> (*print)(const LinearKernel& kernel, std::string_view triple,
                                std::string_view processor) = nullptr;
 
+  /// Whether its images are WGSL, which pages run.
+  bool isForPages = false;
+
   bool hasGrid() const { return deviceKind != DeviceKind::Cpu; }
 };
 

@@ -38,7 +38,7 @@ BUILDS = {
     "gpu": (GRAPH, ("--target", "cuda", "--cuda-arch", "sm_80", *(() if HAS_NVRTC else ("--nvrtc", "none"))),
             ["cuda-c", "pack", *(MACHINE_CODE if HAS_NVRTC else [])]),
     "opencl": (GRAPH, ("--target", "opencl"), ["opencl-c", "pack"]),
-    "webgpu": (GRAPH, ("--target", "webgpu"), ["wgsl", "pack"]),
+    "webgpu": (GRAPH, ("--target", "webgpu"), ["wgsl", "pack", "web"]),
     "cpu": (GRAPH, CPUS, ["pack", "obj", "obj-dir", "asm", "llvm-ir", "llvm-bc", "static-lib", "header", "cmake"]),
     "shared": (GRAPH, CPUS, ["plan", "shared-lib", "header"]),
     "c": (GRAPH, ("--target", "c"), ["c", "functions", "header", "pack"]),

@@ -13,8 +13,14 @@ PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 SECONDS = 120  # until an answer, on a machine that is busy with other tests
 
 
+WEBGPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]  # which is the processor
+
+
 class Browser:
     """`with Browser() as browser:`. What a page writes to its console, or throws, is in `complaints`."""
+
+    def __init__(self, webgpu=False):
+        self.graphics = WEBGPU if webgpu else ["--disable-gpu"]
 
     def __enter__(self):
         self.home = tempfile.TemporaryDirectory()
@@ -26,7 +32,7 @@ class Browser:
             for number, copy in zip((3, 4), copies):
                 os.dup2(copy, number)
 
-        words = [PROGRAM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+        words = [PROGRAM, "--headless=new", "--no-sandbox", *self.graphics, "--disable-dev-shm-usage", "--no-first-run",
                  "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
                  "--hide-scrollbars", "--remote-debugging-pipe", f"--user-data-dir={self.home.name}", "about:blank"]
         self.process = subprocess.Popen(words, preexec_fn=pipes_at_3_and_4, close_fds=False, stdin=subprocess.DEVNULL,
@@ -102,7 +108,7 @@ class Browser:
         """Of a JavaScript expression, as JSON."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
-            raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
+            raise RuntimeError(f"{expression[:300]}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
 
     def press(self, key, code=0, text=""):

@@ -59,12 +59,12 @@ std::string plural(size_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-std::vector<std::string> filesWritten(std::span<const EmitPart> parts, const Flags& flags) {
+std::vector<std::string> filesWritten(std::span<const EmitPart> parts, const Flags& flags, const EmbedOptions& embed) {
   std::vector<std::string> files;
   if (!flags.output.empty()) files = filesOfPlan(flags.output, *parts[0].build.compilation);
   for (const EmitPart& part : parts)
     for (const Emission& e : part.emissions)
-      for (std::string& path : filesOf(e, *part.build.compilation)) files.push_back(std::move(path));
+      for (std::string& path : filesOf(e, *part.build.compilation, embed)) files.push_back(std::move(path));
   if (const std::string depfile = depfilePath(flags); !depfile.empty()) files.push_back(depfile);
   return files;
 }
@@ -101,7 +101,7 @@ std::optional<TuningUse> useIn(const EmitPart& part) {
   return tuningUse(*part.build.compilation, *part.build.tuning, part.build.options.compiler);
 }
 
-Status printSummary(std::span<const EmitPart> parts, const Flags& given, Console& console) {
+Status printSummary(std::span<const EmitPart> parts, const Flags& given, const EmbedOptions& embed, Console& console) {
   const EmitPart& first = parts[0];
   const Flags& flags = first.request.flags;
   const Compilation& compilation = *first.build.compilation;
@@ -119,7 +119,7 @@ Status printSummary(std::span<const EmitPart> parts, const Flags& given, Console
                                                {"reusedKernels", "kernels from the cache", reused},
                                                {"native", "for the processor of this machine", isNative(flags)},
                                                {"filesRead", "read", Cell::Words(read.begin(), read.end())},
-                                               {"filesWritten", "written", filesWritten(parts, given)}}}});
+                                               {"filesWritten", "written", filesWritten(parts, given, embed)}}}});
     if (tuning) document.sections.insert(document.sections.begin() + 1, sectionOf(*tuning));
     return console.print(toJson(document));
   }
@@ -226,7 +226,7 @@ Status writeParts(const Request& request, std::span<const EmitPart> parts, std::
     const Compilation& compilation = *part.build.compilation;
     SVOD_CHECK(writeEmissions(part.emissions, {compilation, part.build.options, embed, emissions}));
     for (const Emission& e : part.emissions)
-      if (output.empty()) results.push_back(filesOf(e, compilation)[0]);
+      if (output.empty()) results.push_back(filesOf(e, compilation, embed)[0]);
   }
   if (!output.empty()) {
     const Compilation& compilation = *parts[0].build.compilation;
@@ -255,7 +255,7 @@ Result<int> runCompile(const Request& request, Console& console) {
     if (isStopped) return 0;
   }
   SVOD_CHECK(request.interrupts->place([&] { return writeParts(request, parts, emissions, embed); }));
-  SVOD_CHECK(printSummary(parts, flags, console));
+  SVOD_CHECK(printSummary(parts, flags, embed, console));
   return 0;
 }
 

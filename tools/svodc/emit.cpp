@@ -52,6 +52,7 @@ Status checkPlace(const Emission& e, const Flags& flags) {
   if (e.kind->isPlan) return checkPlanTarget(e.path);
   if (isInPlan(e.path, flags))
     return fail(Diag::Usage, "'" + e.path + "' of --emit would be a part of the plan", "put it beside the plan");
+  if (e.kind->checkFolder != nullptr) return e.kind->checkFolder(e.path);
   std::error_code ignored;
   if (e.kind->isFolder() && fs::exists(e.path, ignored) && !holdsOnly(e.path, e.kind->extension)) {
     const std::string other = otherFileIn(e.path, e.kind->extension);
@@ -84,13 +85,6 @@ std::string_view deviceKindOf(const TargetFiles& files) {
   return {};
 }
 
-std::string joined(const PlanFile& file) {
-  std::string bytes;
-  for (std::span<const std::byte> chunk : file.chunks)
-    bytes.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
-  return bytes;
-}
-
 /// By kernel of the schedule, those of devices of one kind, the first architecture first.
 std::vector<std::vector<BuiltImage>> imagesOf(const Compilation& c, const TargetFiles& files) {
   const std::string_view kind = deviceKindOf(files);
@@ -98,7 +92,7 @@ std::vector<std::vector<BuiltImage>> imagesOf(const Compilation& c, const Target
   const auto add = [&](std::vector<BuiltImage>& list, const CompiledKernel& kernel) {
     if (!kernel.desc.grid) return;
     const PlanFile& file = c.files[kernel.desc.grid->images[0].file];
-    if (file.image.device == kind) list.push_back({kernel.desc, kernel, file.image, joined(file)});
+    if (file.image.device == kind) list.push_back({kernel.desc, kernel, file.image, bytesOf(file)});
   };
   for (size_t k = 0; k < c.kernels.size(); ++k) {
     std::vector<BuiltImage> list;
@@ -261,10 +255,13 @@ std::vector<std::string> filesOfPlan(const std::string& path, const Compilation&
   return files;
 }
 
-std::vector<std::string> filesOf(const Emission& e, const Compilation& c) {
+std::vector<std::string> filesOf(const Emission& e, const Compilation& c, const EmbedOptions& embed) {
   if (e.kind->isPlan) return filesOfPlan(e.path, c);
-  if (!e.kind->isFolder()) return {e.path};
   std::vector<std::string> files;
+  if (e.kind->fileNames != nullptr)
+    for (const std::string& name : e.kind->fileNames(c, embed)) files.push_back(e.path + "/" + name);
+  if (!files.empty()) return files;
+  if (!e.kind->isFolder()) return {e.path};
   if (const Result<std::vector<KernelFile>> of = filesOfFolder(e, c))
     for (const KernelFile& file : *of) files.push_back(e.path + "/" + file.name);
   return files;

@@ -32,6 +32,9 @@ struct EmitKind {
   bool isPlan = false;                                                    // a folder like that of -o
   bool hasProcessors = false;                                             // code for all of --cpu, or none
   bool isFunction = false;                                                // the whole plan as one, or its header
+  /// Of a folder that `write` makes: what may stand there before, and the names of its files.
+  Status (*checkFolder)(const std::string& path) = nullptr;
+  std::vector<std::string> (*fileNames)(const Compilation&, const EmbedOptions&) = nullptr;
 
   bool isFolder() const { return files != nullptr; }
   /// Of kernels, which are compiled anew for it.
@@ -63,6 +66,6 @@ Status writeEmissions(std::span<const Emission> emissions, EmitSource source);
 
 /// The paths of the files of a plan in the folder `path`, and of an emission.
 std::vector<std::string> filesOfPlan(const std::string& path, const Compilation& compilation);
-std::vector<std::string> filesOf(const Emission& emission, const Compilation& compilation);
+std::vector<std::string> filesOf(const Emission& emission, const Compilation& compilation, const EmbedOptions& embed);
 
 }  // namespace svod

@@ -8,6 +8,7 @@
 #include "emit_cmake.h"
 #include "emit_interface.h"
 #include "emit_variants.h"
+#include "emit_web.h"
 #include "plan/contents.h"
 #include "plan/pack.h"
 #include "target/c/print_c.h"
@@ -29,6 +30,19 @@ Status checkHasKernels(const Compilation& c, std::string_view kind) {
   return fail(Diag::Unsupported,
               "the plan has no kernels of a processor, which --emit " + std::string(kind) + " writes",
               "leave --emit " + std::string(kind) + " out");
+}
+
+std::vector<std::span<const std::byte>> weightsOf(const Compilation& c) {
+  for (const PlanFile& file : c.files)
+    if (file.kind == FileKind::Weights) return file.chunks;
+  return {};
+}
+
+std::string bytesOf(const PlanFile& file) {
+  std::string bytes;
+  for (const std::span<const std::byte> chunk : file.chunks)
+    bytes.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+  return bytes;
 }
 
 namespace {
@@ -64,12 +78,6 @@ Result<std::string> objectOfKernels(const EmitSource& from) {
 Result<std::string> header(const EmitSource& from) {
   SVOD_TRY(const Interface made, taggedInterface(from));
   return headerText(from.compilation.plan, made);
-}
-
-std::vector<std::span<const std::byte>> weightsOf(const Compilation& c) {
-  for (const PlanFile& file : c.files)
-    if (file.kind == FileKind::Weights) return file.chunks;
-  return {};
 }
 
 /// What a file of C is made of.
@@ -164,6 +172,16 @@ constexpr EmitKind kPrograms[] = {
      nullptr, false, true},
 };
 
+/// For a target whose images pages run.
+EmitKind kindForPages(const Target& target) {
+  return {.name = "web",
+          .what = "a folder with an ES module that runs the whole plan in pages, its types and its weights",
+          .target = target.name,
+          .write = writeWeb,
+          .checkFolder = checkWebFolder,
+          .fileNames = webFileNames};
+}
+
 }  // namespace
 
 std::span<const EmitKind> emitKinds() {
@@ -173,6 +191,8 @@ std::span<const EmitKind> emitKinds() {
       for (const TargetFiles& files : target->files)
         kinds.push_back({files.name, files.what, target->hasGrid() ? "" : target->name, files.extension, &files});
     kinds.insert(kinds.end(), std::begin(kPrograms), std::end(kPrograms));
+    for (const Target* target : targets())
+      if (target->isForPages) kinds.push_back(kindForPages(*target));
     return kinds;
   }();
   return kKinds;

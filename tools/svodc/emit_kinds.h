@@ -11,4 +11,8 @@ std::vector<const CompiledKernel*> processorKernels(const Compilation& compilati
 /// Errors: Unsupported where there is none.
 Status checkHasKernels(const Compilation& compilation, std::string_view kind);
 
+/// In pieces; none where the plan has no weights.
+std::vector<std::span<const std::byte>> weightsOf(const Compilation& compilation);
+std::string bytesOf(const PlanFile& file);
+
 }  // namespace svod

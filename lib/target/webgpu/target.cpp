@@ -90,6 +90,7 @@ const Target kTarget{.name = "webgpu",
                      .join = join,
                      .files = kFiles,
                      .textForm = "wgsl",
-                     .print = print};
+                     .print = print,
+                     .isForPages = true};
 
 }  // namespace svod::webgpu
