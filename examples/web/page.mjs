@@ -1,8 +1,13 @@
 // The page: a board to draw on, the chances of each digit, and the images of examples/digits.
-import { Model } from "./model.mjs";
+import { wasmDigits, webgpuDigits } from "./digits.mjs";
+import { Switch } from "./switch.mjs";
 
 const at = (id) => document.getElementById(id);
-const model = await Model.load("digits.wasm");
+const kinds = {
+  wasm: ["WebAssembly", "the graph as a function on one thread, with SIMD", wasmDigits],
+  webgpu: ["WebGPU", "the same graph as kernels", webgpuDigits],
+};
+const chosen = new Switch(at("switch"), kinds);
 
 // --- the board
 
@@ -34,18 +39,19 @@ function shades() {
   return out;
 }
 
-function read() {
-  const drawn = shades();
+let turn = 0;  // of the last stroke: answers to those before it come too late
+async function read() {
+  const drawn = shades(), mine = ++turn;
   if (!drawn) return clear();
-  const { digits, probability } = model.read(drawn);
-  show(probability, digits[0]);
+  const { digits, probability } = await chosen.model.read(drawn);
+  if (mine === turn) show(probability, digits[0]);
 }
 
 let last = null;
 const place = (event) => [event.offsetX * board.width / board.clientWidth, event.offsetY * board.height / board.clientHeight];
 board.addEventListener("pointerdown", (event) => { last = place(event); board.setPointerCapture(event.pointerId); });
 board.addEventListener("pointermove", (event) => {
-  if (!last) return;
+  if (!last || !chosen.model) return;
   const next = place(event);
   pen.lineWidth = 24, pen.lineCap = "round", pen.strokeStyle = "#000";
   pen.beginPath(), pen.moveTo(...last), pen.lineTo(...next), pen.stroke();
@@ -67,14 +73,25 @@ function show(chances, best) {
 
 // --- the images
 
+/** All images in one call, with every kind: what the chosen one says, and how long each takes. */
+async function readAll(pixels) {
+  const results = {};
+  for (const name of Object.keys(chosen.models)) {
+    for (let i = 0; i < 5; i++) {
+      const result = await (i === 0 ? chosen.models[name].read(pixels) : chosen.timed(name, (model) => model.read(pixels)));  // the first warms up
+      results[name] = { digits: [...result.digits], probability: [...result.probability] };
+    }
+    chosen.show(name, "for 360 images in one call");
+  }
+  return results;
+}
+
 async function samples() {
   const [file, text] = await Promise.all([fetch("samples.npy").then((r) => r.arrayBuffer()), fetch("labels.txt").then((r) => r.text())]);
   const begin = 10 + new DataView(file).getUint16(8, true), labels = text.trim().split(/\s+/).map(Number);
-  const pixels = new Float32Array(file.slice(begin));
-  model.read(pixels);  // the browser compiles it better when it has run
-  const start = performance.now(), { digits, probability } = model.read(pixels);
-  const time = performance.now() - start, right = labels.filter((label, i) => label === digits[i]).length;
-  at("summary").textContent = `${right} of ${labels.length} read correctly, all in one call that took ${time.toFixed(1)} ms; the others are marked.`;
+  const pixels = new Float32Array(file.slice(begin)), results = await readAll(pixels), { digits } = results[chosen.name];
+  const right = labels.filter((label, i) => label === digits[i]).length;
+  at("summary").textContent = `${right} of ${labels.length} read correctly; the others are marked.`;
   at("samples").append(...labels.map((label, i) => {
     const figure = document.createElement("figure"), canvas = document.createElement("canvas"), caption = document.createElement("figcaption");
     canvas.width = canvas.height = 8;
@@ -86,9 +103,11 @@ async function samples() {
     figure.append(canvas, caption);
     return figure;
   }));
-  return { digits: [...digits], probability: [...probability] };
+  return results;
 }
 
 clear();
+await chosen.load(kinds);
 globalThis.result = await samples();  // for tests
+chosen.element.addEventListener("change", read);
 document.body.dataset.ready = "yes";

@@ -1,4 +1,4 @@
-"""examples/web in Chromium: the network as WebAssembly reads all images as the plan does, and what is drawn with the mouse."""
+"""examples/web in Chromium: the networks as WebAssembly and on WebGPU give what their plans give, and what is drawn with the mouse is read."""
 import functools
 import http.server
 import os
@@ -61,44 +61,91 @@ class Web(ToolTest):
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.addCleanup(self.server.server_close)
         self.addCleanup(self.server.shutdown)
-        self.browser = self.enterContext(Browser())
+
+    def open(self, page, webgpu=True):
+        self.browser = self.enterContext(Browser(webgpu))
         self.browser.set_size(1100, 1000)
-        self.browser.open(f"http://127.0.0.1:{self.server.server_port}/index.html")
+        self.browser.open(f"http://127.0.0.1:{self.server.server_port}/{page}")
         self.wait("document.body.dataset.ready === 'yes'")
 
     def wait(self, condition):
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while not self.browser.value(condition):
             self.assertLess(time.monotonic(), until, self.browser.complaints)
             time.sleep(0.02)
 
-    def test_page(self):
-        self.assertIn(b"simd128", (self.site / "digits.wasm").read_bytes())
-        plan, out = self.folder / "plan", self.folder / "out"
-        self.svodc("compile", ROOT / "examples/digits/digits.svod", "-o", plan)
-        ran = run("svod-run", plan, "--input", f"image={ROOT}/examples/digits/samples.npy", "--output-dir", out)
-        self.assertEqual(ran.returncode, 0, ran.stderr)
-        read = self.browser.value("result")
-        self.assertEqual(tuple(read["digits"]), numbers(out / "digit.npy", "i"))
-        expected = numbers(out / "probability.npy", "f")
-        self.assertEqual(len(read["probability"]), len(expected))
-        self.assertLess(max(abs(a - b) for a, b in zip(read["probability"], expected)), 1e-5)
-        self.assertIn("355 of 360 read correctly", self.browser.value("document.getElementById('summary').textContent"))
-        self.assertEqual(self.browser.value("document.querySelectorAll('figure.wrong').length"), 5)
+    def choose(self, kind):
+        self.browser.value(f"document.querySelector('input[value={kind}]').click()")
 
-        box = self.browser.value("(r => [r.left, r.top])(document.getElementById('board').getBoundingClientRect())")
-        points = [(box[0] + x + (u - x) * k / 8, box[1] + y + (v - y) * k / 8) for (x, y), (u, v) in zip(SEVEN, SEVEN[1:]) for k in range(9)]
-        self.browser.draw(points)
-        self.wait("document.getElementById('chances').dataset.digit === '7'")
-        picture = Path(os.environ.get("SVOD_PICTURES") or self.folder) / "web.png"
+    def looks_drawn(self, name):
+        picture = Path(os.environ.get("SVOD_PICTURES") or self.folder) / f"{name}.png"
         self.browser.picture(picture)
         width, height, drawn = picture_facts(picture)
         self.assertEqual((width, height), (1100, 1000))
         self.assertGreater(drawn, 300)
 
-        self.browser.value("document.getElementById('clear').click()")
-        self.assertEqual(self.browser.value("document.getElementById('chances').dataset.digit"), "-1")
-        self.assertEqual([c for c in self.browser.complaints if "favicon" not in c and "404" not in c], [])
+    def test_digits(self):
+        self.assertIn(b"simd128", (self.site / "digits.wasm").read_bytes())
+        plan, out = self.folder / "plan", self.folder / "out"
+        self.svodc("compile", ROOT / "examples/digits/digits.svod", "-o", plan)
+        ran = run("svod-run", plan, "--input", f"image={ROOT}/examples/digits/samples.npy", "--output-dir", out)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.open("index.html")
+        for kind, read in self.browser.value("result").items():
+            self.assertEqual(tuple(read["digits"]), numbers(out / "digit.npy", "i"), kind)
+            expected = numbers(out / "probability.npy", "f")
+            self.assertEqual(len(read["probability"]), len(expected))
+            self.assertLess(max(abs(a - b) for a, b in zip(read["probability"], expected)), 1e-5)
+            self.assertGreater(float(self.browser.value(f"document.querySelector('label:has([value={kind}]) output').dataset.milliseconds")), 0)
+        self.assertEqual(list(self.browser.value("result")), ["wasm", "webgpu"])
+        self.assertIn("355 of 360 read correctly", self.browser.value("document.getElementById('summary').textContent"))
+        self.assertEqual(self.browser.value("document.querySelectorAll('figure.wrong').length"), 5)
+
+        box = self.browser.value("(r => [r.left, r.top])(document.getElementById('board').getBoundingClientRect())")
+        points = [(box[0] + x + (u - x) * k / 8, box[1] + y + (v - y) * k / 8) for (x, y), (u, v) in zip(SEVEN, SEVEN[1:]) for k in range(9)]
+        for kind in ("wasm", "webgpu"):
+            self.choose(kind)
+            self.browser.draw(points)
+            self.wait("document.getElementById('chances').dataset.digit === '7'")
+            if kind == "webgpu":
+                self.looks_drawn("web")
+            self.browser.value("document.getElementById('clear').click()")
+            self.assertEqual(self.browser.value("document.getElementById('chances').dataset.digit"), "-1")
+        self.assertEqual(self.browser.complaints, [])
+
+    def test_decoder(self):
+        self.open("decoder.html")
+        texts = {}
+        for kind in ("wasm", "webgpu"):
+            self.choose(kind)
+            self.browser.value("(delete globalThis.result, document.getElementById('write').click())")
+            self.wait("globalThis.result !== undefined")
+            result = self.browser.value("result")
+            self.assertEqual(result["name"], kind)
+            self.assertGreater(result["count"], 100)
+            self.assertLess(result["difference"], 1e-4)
+            texts[kind] = result["text"]
+            shown = self.browser.value("document.getElementById('text').textContent")
+            self.assertEqual(shown, result["text"])
+            self.assertTrue(shown.startswith("The plan "), shown)
+        self.assertEqual(texts["wasm"], texts["webgpu"])
+        for kind in texts:
+            self.assertRegex(self.browser.value(f"document.querySelector('label:has([value={kind}]) output').textContent"), r"^[\d.]+ (µs|ms) a character$")
+        self.looks_drawn("decoder")
+        self.assertEqual(self.browser.complaints, [])
+
+    def test_what_a_browser_without_webgpu_shows(self):
+        self.open("decoder.html", webgpu=False)
+        self.assertRegex(self.browser.value("document.querySelector('label:has([value=webgpu]) output').textContent"), "there is no WebGPU here|WebGPU has no adapter here")
+        self.assertTrue(self.browser.value("document.querySelector('input[value=webgpu]').disabled"))
+        self.browser.value("document.getElementById('write').click()")
+        self.wait("globalThis.result !== undefined")
+        self.assertIsNone(self.browser.value("result.difference"))
+
+    def test_modules_are_small(self):
+        for name in ("digits", "decoder"):
+            written = sum(file.stat().st_size for file in (self.site / name).iterdir() if file.suffix != ".bin")
+            self.assertLess(written, 200_000, name)
 
 
 if __name__ == "__main__":
