@@ -29,6 +29,19 @@ std::optional<Access> slidingLoad(std::span<const Access> all, UOp reduce, std::
   return std::nullopt;
 }
 
+// The one load of a parameter that reads neighbours along an output loop, and not along the one outside of it: lines of
+// a larger matrix.
+std::optional<Access> loadOfLines(std::span<const Access> all, UOp reduce, std::span<const UOp> outputs) {
+  for (const Access& a : all) {
+    if (a.isStore || !a.slot || std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
+    if (!dependsOnAny(a.node, reduce.src().subspan(1))) continue;
+    const auto column = std::ranges::find_if(outputs, [&](UOp r) { return strideOf(a, r) == 1; });
+    if (column == outputs.end() || column == outputs.begin() || !a.node.dependsOn(column[-1])) continue;
+    return a;
+  }
+  return std::nullopt;
+}
+
 // The output loop along which the result moves by `step`.
 UOp loopOfStep(const Access& store, std::span<const UOp> loops, const std::optional<AddressStep>& step) {
   auto at = std::ranges::find_if(loops, [&](UOp r) { return step && stepOf(store.address, r) == step; });
@@ -45,6 +58,7 @@ std::optional<Windows> windowsOf(const KernelFacts& kernel, const Caps& caps) {
   if (std::ranges::count(all, true, &Access::isStore) != 1) return std::nullopt;
   if (!std::ranges::all_of(outputs, isPlainLoop)) return std::nullopt;
   std::optional<Access> load = slidingLoad(all, reduce, outputs);
+  if (!load) load = loadOfLines(all, reduce, outputs);
   if (!load) return std::nullopt;
 
   Windows w{*load->slot, byteSize(load->node.dtype()), {}, {}, {}, {}, {}};

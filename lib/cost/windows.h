@@ -1,4 +1,5 @@
-// Operands that the windows of a kernel slide over (convolutions), and whether a copy of what they read pays.
+// Operands that the windows of a kernel slide over (convolutions), or whose short lines lie apart, and whether a copy
+// of what they read pays.
 #pragma once
 #include <optional>
 #include <vector>
