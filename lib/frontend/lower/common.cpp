@@ -269,6 +269,14 @@ Tensor unfold(Tensor x, int firstAxis, const std::vector<WindowAxis>& axes) {
   return gather(x, indices);
 }
 
+Tensor padAlong(Tensor x, int axis, int64_t before, int64_t after) {
+  if (!x || (before == 0 && after == 0)) return x;
+  GraphBuilder& b = *x.builder();
+  Dims front(std::vector<Dim>(static_cast<size_t>(x.rank()), b.dim(0))), back = front;
+  front.set(axis, b.dim(before)), back.set(axis, b.dim(after));
+  return pad(x, front, back, 0);
+}
+
 Tensor meetingPositions(Tensor o, Tensor t, const WindowAxis& a) {
   if (!o) return {};
   Tensor at = o + o.builder()->value(a.before) - t * a.dilation;

@@ -77,6 +77,9 @@ std::vector<WindowAxis> windowAxes(OpCall& call, const Tensor& x, int firstAxis,
 /// x [lead.., spatial..] as [lead.., counts.., kernels..]. Taps outside x give 0.
 Tensor unfold(Tensor x, int firstAxis, const std::vector<WindowAxis>& axes);
 
+/// Zeros before and after x along one axis; x itself, also where that is an error, without any.
+Tensor padAlong(Tensor x, int axis, int64_t before, int64_t after);
+
 /// The element of the axis that window o reads with tap t, turned around: which window element o of a result is
 /// reached from with tap t. -1 where it lies between windows.
 Tensor meetingPositions(Tensor o, Tensor t, const WindowAxis& a);

@@ -48,7 +48,9 @@ Tensor productSums(OpCall& call, Tensor windows, Tensor weights, int spatial) {
   return reduce(Op::Add, cast(unsqueeze(windows, 2), wide) * cast(weights, wide), folded, false);
 }
 
-// The sums over x [n, g, c/g, sizes..]. Ranges of results that need few of the taps are sums of their own.
+constexpr int64_t kWorthTaps = 32;  // channels whose products take longer than reading and writing a result does
+
+// The sums over x [n, g, c/g, sizes..]. Ranges of results that need few of the taps are sums of their own, or taps are.
 class TapParts {
  public:
   TapParts(OpCall& call, Tensor x, Tensor weights, std::span<const WindowAxis> axes)
@@ -56,9 +58,38 @@ class TapParts {
     for (const WindowAxis& a : axes) ranges_.push_back(tapRanges(a));
   }
 
-  Tensor sums() { return assembled({}); }
+  Tensor sums() { return isWorthTaps() ? sumOfTaps({}) : assembled({}); }
 
  private:
+  bool isInParts() const {
+    return std::ranges::any_of(ranges_, [](const auto& ranges) { return ranges.size() > 1; });
+  }
+
+  /// Whether each tap is a matrix product of its own: then parts are as large as can be, and no weight is read twice.
+  bool isWorthTaps() const {
+    const Dim channels = x_.dim(2);
+    const auto isReached = [](const WindowAxis& a) { return isFixed(a) && !reachedTaps(a).empty(); };
+    return isInParts() && channels.isConst() && channels.constant() >= kWorthTaps &&
+           std::ranges::all_of(axes_, isReached);
+  }
+
+  // The sum over the taps of all axes from that of the next choice on, of all results.
+  Tensor sumOfTaps(std::vector<TapRange> chosen) {
+    const size_t axis = chosen.size();
+    if (axis == axes_.size()) return sumsOf(chosen);
+    Tensor all;
+    for (const TapRange& tap : reachedTaps(axes_[axis])) {
+      chosen.push_back(tap);
+      const Tensor part = sumOfTaps(chosen);
+      chosen.pop_back();
+      if (!part) return {};
+      const int64_t behind = axes_[axis].count.constant() - tap.first - tap.count;
+      const Tensor padded = padAlong(part, 3 + static_cast<int>(axis), tap.first, behind);
+      all = all ? all + padded : padded;
+    }
+    return all;
+  }
+
   Tensor assembled(std::vector<TapRange> chosen) {
     const size_t axis = chosen.size();
     if (axis == axes_.size()) return sumsOf(chosen);
@@ -83,8 +114,7 @@ class TapParts {
         weights = narrow(weights, 4 + spatial + i, call_.b.dim(chosen[at].firstTap), call_.b.dim(chosen[at].tapCount));
     }
     Tensor sums = productSums(call_, unfold(x_, 3, windows), weights, spatial);
-    const bool isPart = std::ranges::any_of(ranges_, [](const auto& ranges) { return ranges.size() > 1; });
-    return isPart ? contiguous(sums) : sums;
+    return isInParts() ? contiguous(sums) : sums;
   }
 
   OpCall& call_;

@@ -84,14 +84,6 @@ class PhaseConvolution {
     return joined(parts, at);
   }
 
-  Tensor padAlong(Tensor x, int axis, int64_t before, int64_t after) {
-    if (!x || (before == 0 && after == 0)) return x;
-    const Dims none(std::vector<Dim>(static_cast<size_t>(x.rank()), b_.dim(0)));
-    Dims front = none, back = none;
-    front.set(axis, b_.dim(before)), back.set(axis, b_.dim(after));
-    return pad(x, front, back, 0);
-  }
-
   Tensor convolved(const std::vector<Phases>& chosen) {
     std::vector<WindowAxis> windows;
     for (size_t i = 0; i < axes_.size(); ++i) {

@@ -13,10 +13,6 @@ constexpr int64_t kWorthParts = 5;  // a part of the cost that is worth kernels 
 // Each tap of a range is multiplied with its results, and its weights are read, which takes as long as a result.
 int64_t costOf(const TapRange& r) { return (r.count + 1) * r.tapCount; }
 
-bool isFixed(const WindowAxis& a) {
-  return a.size.isConst() && a.kernel.isConst() && a.before.isConst() && a.count.isConst() && a.count.constant() > 0;
-}
-
 // The results [first, end) for which the tap is inside of the operand.
 struct Reach {
   int64_t first, end;
@@ -45,6 +41,10 @@ TapRange rangeOf(std::span<const Reach> reaches, int64_t first, int64_t count) {
 
 }  // namespace
 
+bool isFixed(const WindowAxis& a) {
+  return a.size.isConst() && a.kernel.isConst() && a.before.isConst() && a.count.isConst() && a.count.constant() > 0;
+}
+
 std::vector<TapRange> tapRanges(const WindowAxis& a) {
   if (!isFixed(a)) return {{0, a.count.max(), 0, a.kernel.max()}};
   std::vector<Reach> reaches;
@@ -69,6 +69,14 @@ std::vector<TapRange> tapRanges(const WindowAxis& a) {
   int64_t cost = 0;
   for (const TapRange& part : parts) cost += costOf(part);
   return (costOf(whole) - cost) * kWorthParts < costOf(whole) ? std::vector{whole} : parts;
+}
+
+std::vector<TapRange> reachedTaps(const WindowAxis& a) {
+  std::vector<TapRange> taps;
+  for (int64_t tap = 0; tap < a.kernel.constant(); ++tap)
+    if (const Reach reach = reachOf(a, tap); reach.first < reach.end)
+      taps.push_back({reach.first, reach.end - reach.first, tap, 1});
+  return taps;
 }
 
 WindowAxis windowsOf(GraphBuilder& b, const WindowAxis& axis, const TapRange& range) {
