@@ -13,7 +13,7 @@ namespace svod {
 
 namespace {
 
-using parameters::kMargin, parameters::kMarginAlike;
+using parameters::kMargin;
 
 Choice pick(const Chooser& prepared, Seed first) {
   const auto because = [](Seed& seed, std::string why) {
@@ -38,8 +38,7 @@ Choice pick(const Chooser& prepared, Seed first) {
   double best = own.shared, ratio = 1;
   Seed* found = nullptr;
   for (Seed& seed : others) {
-    const bool isAlike = arePricedAlike(seed.candidates[0], first.candidates[0]) && seed.choice.branch.empty();
-    const double other = timeOf(seed, prepared).shared, margin = isAlike ? kMarginAlike : kMargin;
+    const double other = timeOf(seed, prepared).shared, margin = marginOf(seed, first);
     if (other * margin < best) found = &seed, best = other * margin, ratio = own.shared / other;
   }
   if (found) return because(*found, "expected to be " + ratioText(ratio) + " times as fast as the first that fits");

@@ -107,10 +107,13 @@ bool hasPacked(const Chooser& c, uint32_t slot) {
   });
 }
 
+/// Whether the last vector along the loop has lanes to spare.
+bool leavesIdle(const Lanes& lanes) { return constExtent(lanes.range) && maxExtent(lanes.range) % lanes.width != 0; }
+
 /// Whether this seed of a product with weights is the one whose lanes run along another loop than those of this plan.
 bool avoidsLanes(Chooser& c, const LanePlan& plan) {
   const bool hasOthers = c.pattern() == Pattern::Gemm && !c.laidOut().empty() && !plan.lanes.empty();
-  return hasOthers && !c.branches.decide(Branch::Lanes, true);
+  return hasOthers && !c.branches.decide(Branch::Lanes, true, leavesIdle(plan.lanes[0]));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cost/kernel_cost.h"
+#include "cost/parameters.h"
 #include "opts/replay.h"
 
 namespace svod {
@@ -47,7 +48,18 @@ std::vector<Seed> seedsPricedAlike(const Chooser& prepared, const Seed& first) {
     if (arePricedAlike(first.candidates[i], first.candidates[0]))
       if (std::optional<Seed> seed = firstSeed(first.candidates.subspan(i, 1), prepared))
         if (seed->sink != first.sink) seeds.push_back(std::move(*seed));
+  if (first.branches.wasOpen(Branch::Lanes))
+    if (std::optional<Seed> seed = firstSeed(first.candidates.first(1), prepared, Branch::Lanes))
+      if (seed->sink != first.sink) seeds.push_back(std::move(*seed));
   return seeds;
+}
+
+double marginOf(const Seed& seed, const Seed& first) {
+  const Strategy &own = seed.candidates[0], &other = first.candidates[0];
+  const std::string_view branch = seed.choice.branch;
+  if (own.name == other.name && branch == allBranches()[static_cast<size_t>(Branch::Lanes)].name)
+    return parameters::kMarginLanes;
+  return arePricedAlike(own, other) && branch.empty() ? parameters::kMarginAlike : parameters::kMargin;
 }
 
 KernelTime timeOf(const Seed& seed, const Chooser& prepared) {

@@ -22,8 +22,11 @@ std::optional<Seed> firstSeed(std::span<const Strategy> candidates, const Choose
 /// What these make of it, and the first one with a choice the other way; in order of preference, no kernel twice.
 std::vector<Seed> otherSeeds(const Chooser& prepared, const Seed& first);
 
-/// Of those that are priced as `first` is, all choices their own.
+/// Of those whose prices are held against that of `first`: strategies that are priced as its own is, all choices their
+/// own, and its own with lanes along the other loop where some of the first would be idle.
 std::vector<Seed> seedsPricedAlike(const Chooser& prepared, const Seed& first);
+/// How many times as fast as `first` a seed has to be expected to displace it.
+double marginOf(const Seed& seed, const Seed& first);
 
 /// What the cost model expects of it.
 KernelTime timeOf(const Seed& seed, const Chooser& prepared);
