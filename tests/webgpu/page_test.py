@@ -182,6 +182,32 @@ class Pages(ToolTest):
             self.assertEqual(set(numbers(self.browser.value("state('attention', 'keys')"))), {0.0})
         self.nothing_was_said()
 
+    def test_memory_grows_while_runs_are_on_their_way(self):
+        self.emit(DIGITS, "digits")
+        self.load("digits")
+        draw = random.Random(3)
+        given = [[{"image": floats([draw.random() for _ in range(64 * n)], n, 1, 8, 8)}, {}] for n in (1, 40, 3, 130, 2)]
+        together = self.browser.value(f"runAll('digits', {json.dumps(given)})")
+        self.assertEqual([result["digit"]["shape"] for result in together], [[1], [40], [3], [130], [2]])
+        self.assertEqual([self.run_page("digits", *one) for one in given], together)
+        self.nothing_was_said()
+
+    def test_a_device_that_binds_parts_of_its_buffers(self):
+        """Kernels touch the keys or the values, 1 MiB each, of a buffer with both."""
+        self.emit(ROOT / "examples/graphs/attention.svod", "attention")
+        self.load("attention")
+        draw, results = random.Random(4), []
+        given = [[{name: floats([draw.uniform(-1, 1) for _ in range(512)], 8, 1, 64) for name in "qkv"}, {"at": at}] for at in range(3)]
+        for most in (1 << 30, 5 << 18):
+            self.browser.value(f"Object.defineProperty(model('attention').device, 'limits', {{ value: {{ maxStorageBufferBindingSize: {most}, maxBufferSize: 2 ** 30 }}, configurable: true }}), 0")
+            results.append([self.run_page("attention", *one) for one in given])
+            self.assertEqual(self.browser.value("model('attention').kernels.some((kernel) => [...kernel.groups.keys()].some((key) => key.includes('1048576-2097152')))"), most == 5 << 18)
+            self.browser.value("model('attention').reset()")
+        self.assertEqual(results[0], results[1])
+        self.browser.value("Object.defineProperty(model('attention').device, 'limits', { value: { maxStorageBufferBindingSize: 65536, maxBufferSize: 2 ** 30 } }), 0")
+        self.says(f"await run('attention', ...{json.dumps(given[0])})", "device-failure", "touches 1048576 bytes of one buffer", "the device binds 65536")
+        self.nothing_was_said()
+
     def test_states_are_read_and_written(self):
         self.emit(self.graph("svod 1\ninput x: f32[3]\nstate s: f32[3] = 2\nstate runs: i64\nassign s = s + x\nassign runs = runs + 1\noutput s\noutput runs\n"), "sum")
         self.load("sum")
