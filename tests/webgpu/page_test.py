@@ -131,16 +131,26 @@ class Pages(ToolTest):
         self.assertLess(max(abs(a - b) for a, b in zip(numbers(result["probability"]), expected)), 1e-5)
         self.nothing_was_said()
 
-    def test_every_op(self):
-        for graph in sorted((ROOT / "tests/e2e/ops").glob("*.svod")):
-            text = self.folder / graph.name
+    def match_all(self, folder, repeat=1):
+        for graph in sorted((ROOT / folder).glob("*.svod")):
+            text, name = self.folder / graph.name, graph.stem.replace("-", "_")
             text.write_text(graph.read_text().replace("f64", "f32"))
+            two = "d0" in text.read_text()  # devices
             with self.subTest(graph=graph.stem):
-                self.emit(text, graph.stem)
-                self.load(graph.stem)
-                self.matches_plan(Model(self, text, graph.stem, emit=()))
-                self.browser.value(f"model({json.dumps(graph.stem)}).destroy()")
+                self.emit(text, name, *(["--device", "d0=webgpu"] if two else []))
+                self.load(name)
+                self.matches_plan(Model(self, text, name, emit=(), words=["--device", "d0"] if two else []), repeat)
+                self.browser.value(f"model({json.dumps(name)}).destroy()")
         self.nothing_was_said()
+
+    def test_every_op(self):
+        self.match_all("tests/e2e/ops")
+
+    def test_examples(self):
+        self.match_all("examples/graphs", repeat=2)
+
+    def test_graphs_that_were_wrong_once(self):
+        self.match_all("tests/e2e/found")
 
     def test_sizes_change_from_run_to_run(self):
         graphs = {"nearest": (ROOT / "examples/graphs/nearest.svod", "n", (5, 64, 300, 5)), "digits": (DIGITS, "n", (1, 100, 7)),
