@@ -82,13 +82,16 @@ UOp atLikelySizes(Graph& graph, UOp sink, const Caps& caps) {
 std::vector<PricedSeed> seedsOf(Graph& graph, UOp sink, const Caps& caps) {
   const SizePoints points(sink);
   const bool isFixed = points.all().empty();
-  const UOp sized = isFixed ? sink : runUpTo(graph, sink, points, points.all()[0], caps);
   FactsCache cache;
-  Chooser prepared(graph, sized, LoopNames(sink), caps, cache);
+  const Chooser merged =
+      isFixed ? Chooser(graph, sink, LoopNames(sink), caps, cache) : mergedRows(graph, sink, caps, cache);
+  const UOp sized = isFixed ? sink : runUpTo(graph, merged.sink, points, points.all()[0], caps);
+  Chooser prepared(graph, sized, merged.names, caps, cache);
   runAll(preparations(), prepared);
   std::vector<PricedSeed> priced;
   const auto add = [&](Seed& seed) {
     const double time = timeOf(seed, prepared).oneThread;
+    seed.choice.opts.insert(seed.choice.opts.begin(), merged.opts.begin(), merged.opts.end());
     if (!isFixed) shareLargerRun(graph, sink, points, caps, seed.choice);
     if (!isFixed && !withOpts(graph, sink, seed.choice, caps)) return;
     priced.push_back({std::move(seed.choice), time});

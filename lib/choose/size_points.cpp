@@ -62,11 +62,12 @@ SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
 }
 
 /// Rows that one tile holds have a kernel of their own, since panels of many rows are wide enough for few accumulators
-/// alone.
+/// alone. What is chosen for all others knows that a run may have too few of them to pay for copies.
 void SizePoints::addFewRows() {
   const VarArg& v = variables_[0].argAs<VarArg>();
   const int64_t few = parameters::kFewRowsOfProduct;
   if (smallSize(v) >= few || v.max <= few) return;
+  add({std::min(parameters::kSomeRowsOfProduct, v.max)}, 1);
   add({few}, 1);
   for (SizePoint& point : points_) point.isForCase = point.sizes[0] <= few;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "choose/chooser.h"
+#include "choose/collapse_loops.h"
 #include "choose/size_cases.h"
 #include "choose/size_points.h"
 #include "choose/sized_time.h"
@@ -19,11 +20,13 @@ namespace {
 std::vector<SizedChoice> sizedChoices(Graph& graph, UOp sink, const SizePoints& points, const Caps& caps,
                                       const ChooseWithin& choose) {
   std::vector<SizedChoice> found;
-  const LoopNames names(sink);
+  FactsCache cache;
+  const Chooser merged = mergedRows(graph, sink, caps, cache);
   // Whether it is legal for all sizes.
   const auto add = [&](size_t number, const Caps& with) {
     const SizePoint& point = points.all()[number];
-    Choice choice = choose(runUpTo(graph, sink, points, point, caps), names, with);
+    Choice choice = choose(runUpTo(graph, merged.sink, points, point, caps), merged.names, with);
+    choice.opts.insert(choice.opts.begin(), merged.opts.begin(), merged.opts.end());
     shareLargerRun(graph, sink, points, with, choice);
     const auto same =
         std::ranges::find_if(found, [&](const SizedChoice& s) { return optsOf(s.choice) == optsOf(choice); });
@@ -63,6 +66,12 @@ SizedChoice& bestOf(std::span<SizedChoice> choices, const SizePoints& points) {
 }
 
 }  // namespace
+
+Chooser mergedRows(Graph& graph, UOp sink, const Caps& caps, FactsCache& cache) {
+  Chooser merged(graph, sink, LoopNames(sink), caps, cache);
+  if (!caps.workgroups && !merged.facts().reduces.empty()) collapseLoops(merged);
+  return merged;
+}
 
 UOp runUpTo(Graph& graph, UOp sink, const SizePoints& points, const SizePoint& point, const Caps& caps) {
   return simplifyKernel(graph, points.upTo(graph, sink, point), caps.numerics);

@@ -3,10 +3,8 @@
 #include <functional>
 #include <optional>
 
-#include "choose/choice.h"
+#include "choose/chooser.h"
 #include "choose/size_points.h"
-#include "facts/caps.h"
-#include "opts/loop_names.h"
 
 namespace svod {
 
@@ -17,6 +15,11 @@ using ChooseWithin = std::function<Choice(UOp sink, const LoopNames& names, cons
 /// Nothing where none of these is legal for all sizes.
 std::optional<Choice> chooseForPoints(Graph& graph, UOp sink, const SizePoints& points, const Caps& caps,
                                       const ChooseWithin& choose);
+
+/// The kernel of rows with loops that lie behind each other in every access as one, whatever their sizes: at a point
+/// where one of them runs once they would stay apart. Streams stay as they are: steps of a loop of known length need no
+/// rest.
+Chooser mergedRows(Graph& graph, UOp sink, const Caps& caps, FactsCache& cache);
 
 /// The kernel as if no size were above that of the point (SizePoints::upTo), simplified.
 UOp runUpTo(Graph& graph, UOp sink, const SizePoints& points, const SizePoint& point, const Caps& caps);

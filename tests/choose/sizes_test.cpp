@@ -92,13 +92,27 @@ TEST_CASE("Sizes at which a kernel stores nothing are no points") {
 TEST_CASE("No tile and no lanes lie on a batch that is mostly 1") {
   Caps caps = avx512();
   caps.threads = false;
-  const std::string one = chosen(product("[1, 512] ~ 1", "[1, 512]"), caps);
+  const auto products = [&](const std::string& batch, const std::string& rows) {
+    return chosen("var b in " + batch + "\nvar s in " + rows +
+                      "\ninput x: f32[b, s, 256]\ninput w: f32[b, 256, 512]\noutput y = matmul(x, w)\n",
+                  caps);
+  };
+  const std::string one = products("[1, 512] ~ 1", "[1, 512]");
   INFO(one);
   CHECK_THAT(one, !Catch::Contains("(n0,"));
   CHECK_THAT(one, Catch::Contains("upcast(n1,") && Catch::Contains("; for b = "));
-  const std::string many = chosen(product("[64, 512] ~ 256", "[1, 4] ~ 1"), caps);
-  INFO(many);
-  CHECK_THAT(many, Catch::Contains("upcast(n0,"));
+}
+
+TEST_CASE("Rows that lie behind each other are one loop, whichever of their sizes are likely to be 1") {
+  for (const auto& [batch, rows] : {std::pair("[1, 512] ~ 1", "[1, 512]"), std::pair("[1, 512] ~ 256", "[1, 4] ~ 1")}) {
+    const std::string opts = chosen(product(batch, rows), avx512());
+    INFO(opts);
+    CHECK_THAT(opts, Catch::StartsWith("merge(n0,n1)") && Catch::Contains("upcast(n0+n1,"));
+  }
+  const std::string stream =
+      chosen("var b in [1, 512] ~ 1\ninput x: f32[b, 256]\noutput y = relu(x)\n", avx512());  // its rows are steps
+  INFO(stream);
+  CHECK_THAT(stream, !Catch::Contains("merge("));
 }
 
 TEST_CASE("A panel is packed where the distance of its rows is a size of the run") {
@@ -174,7 +188,8 @@ TEST_CASE("A product of a free number of rows has points of few rows, and a kern
   for (const SizePoint& point : points.all()) texts.push_back(points.toText(point));
   REQUIRE(texts.back() == "m = 3");
   CHECK(points.all().back().isForCase);
-  CHECK(std::ranges::count(points.all(), false, &SizePoint::isForCase) == 1);  // the larger run
+  CHECK(texts[texts.size() - 2] == "m = 18");
+  CHECK(std::ranges::count(points.all(), false, &SizePoint::isForCase) == 2);  // 18 rows and the larger run
 
   Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "znver3").value(), Numerics::Contract);
   caps.constants = {2};
@@ -185,14 +200,23 @@ TEST_CASE("A product of a free number of rows has points of few rows, and a kern
   CHECK(choice.cases[0].sizes == std::vector<SizeLimits>{{"m", 1, 3, 3}});
 }
 
+TEST_CASE("No panel is copied where a run may have few rows, for which that takes longer than the product") {
+  Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "sapphirerapids").value(), Numerics::Contract);
+  CHECK_THAT(chosen("input x: f32[512, 768]\ninput w: f32[768, 768]\noutput y = matmul(x, w)\n", caps),
+             Catch::Contains("pack("));
+  const std::string opts = chosen(rowsTimesMatrix("[1, 4096] ~ 1"), caps);
+  INFO(opts);
+  CHECK_THAT(opts, !Catch::Contains("pack("));
+}
+
 TEST_CASE("What is chosen for few rows of a product is no case of many rows") {
   const OneKernel one(rowsTimesMatrix("[1, 4096] ~ 64"));
   const Kernel& kernel = *one;
   const SizePoints points(kernel.sink);
-  REQUIRE(points.all().size() == 4);  // m = 64, 1, 512 and 3
+  REQUIRE(points.all().size() == 5);  // m = 64, 1, 512, 18 and 3
   std::vector<SizedChoice> choices(2);
   for (SizedChoice& choice : choices) choice.sink = kernel.sink;
-  choices[0].times = {1e6, 1e5, 1e7, 2e5}, choices[1].times = {2e6, 2e4, 2e6, 5e4};
+  choices[0].times = {1e6, 1e5, 1e7, 3e5, 2e5}, choices[1].times = {2e6, 2e4, 2e6, 6e5, 5e4};
   const auto sizes = [&] {
     std::vector<std::vector<SizeLimits>> found;
     for (const SizeCase& c : casesBeside(*kernel.graph, points, choices, choices[0], avx512()))
@@ -200,8 +224,8 @@ TEST_CASE("What is chosen for few rows of a product is no case of many rows") {
     return found;
   };
   REQUIRE(sizes().size() == 2);
-  choices[1].point = 3;
-  REQUIRE(points.all()[3].isForCase);
+  choices[1].point = 4;
+  REQUIRE(points.all()[4].isForCase);
   CHECK(sizes() == std::vector<std::vector<SizeLimits>>{{{"m", 1, 3, 3}}});
 }
 
