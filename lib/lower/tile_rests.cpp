@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "facts/row_tiles.h"
 #include "ir/ranges.h"
@@ -14,7 +15,7 @@ namespace svod {
 
 namespace {
 
-constexpr int64_t kLongRow = 40;  // values of a row
+constexpr int64_t kLongRow = 32;  // values of a row
 constexpr int64_t kShortRow = 32;
 constexpr int64_t kFewRows = 6;
 
@@ -57,9 +58,9 @@ class RestSplitter {
   }
 
   /// The values that are computed for one row, functions counted as the polynomials that they become, and those that
-  /// are stored one by one.
+  /// are stored one by one. So are places of elements where memory says which, and what is loaded behind a gate there.
   static int64_t lengthOfRow(UOp end, const RowTile& tile) {
-    constexpr int64_t kFunction = 16, kScattered = 2;
+    constexpr int64_t kFunction = 16, kScattered = 2, kGated = 2;
     const auto copiesOf = [&](UOp n, bool lanes) {
       int64_t copies = 1;
       for (UOp r : n.ranges()) {
@@ -70,9 +71,16 @@ class RestSplitter {
       return copies;
     };
     int64_t length = 0;
+    std::set<uint32_t> places;  // that loads are part of
     for (UOp n : toposort(end.src(0))) {
       if (n.op() == Op::Store && isScattered(n.src(0).src(1))) length += kScattered * copiesOf(n.src(0), true);
-      if (!isElementwise(n.op()) || n.dtype() == DType::Index || !n.dependsOn(tile.copies)) continue;
+      const bool isPlace =
+          n.dtype() == DType::Index && isElementwise(n.op()) &&
+          std::ranges::any_of(n.src(), [&](UOp s) { return s.dtype() != DType::Index || places.contains(s.id()); });
+      if (isPlace) places.insert(n.id());
+      const bool isGated = n.op() == Op::Load && n.srcCount() > 2 && places.contains(n.src(0).src(1).id());
+      if (isGated) length += kGated * copiesOf(n, false);
+      if (!isElementwise(n.op()) || (n.dtype() == DType::Index && !isPlace) || !n.dependsOn(tile.copies)) continue;
       length += (has(n.op(), Transcend) ? kFunction : 1) * copiesOf(n, false);
     }
     return length;

@@ -143,6 +143,25 @@ TEST_CASE("Long rows have fewer tiles, which are right") {
   }
 }
 
+TEST_CASE("Rows that are looked up in a table are long") {
+  const auto tiles = [](bool isLookedUp) {
+    Graph g;
+    Builder b(g);
+    const UOp rows = g.variable("rows", 1, 100), r0 = b.loop(rows), r1 = b.loop(64),
+              k = b.loop(kTerms, AxisType::Reduce);
+    UOp row = g.cast(g.load(b.at(3, DType::I32, {100}, {r0})), DType::Index);
+    row = g.where(b.lt(row, b.i(0)), b.add(row, b.i(9)), row);
+    const UOp inside = b.both(b.lt(b.i(-1), row), b.lt(row, b.i(9)));
+    const UOp entry = g.load(b.at(4, DType::F32, {9, 64}, {row, r1}), g.constant(Scalar::of(DType::F32, 0)), inside);
+    const UOp product = b.mul(b.read(1, {100, kTerms}, {r0, k}), b.read(2, {kTerms, 64}, {k, r1}));
+    const UOp sum = b.reduce(Op::Add, product, {k}), all = isLookedUp ? b.add(sum, entry) : sum;
+    const UOp sink = b.sink({b.end(b.store(b.at(0, DType::F32, {100, 64}, {r0, r1}), all), {r0, r1})});
+    return countOp(splitTileRests(g, withOpts(g, sink, "upcast(0,8) vector(1,16) upcast(1,4)")), Op::Reduce);
+  };
+  CHECK(tiles(false) == 4);  // of 8, 5, 3 and 1 rows
+  CHECK(tiles(true) == 3);   // of 8, 2 and 1
+}
+
 TEST_CASE("Axes of constant extent, and rows without sums, keep their one tile") {
   Graph g;
   UOp fixed = withOpts(g, buildRows(g, g.index(21), false), "upcast(0,8)");
