@@ -2,11 +2,11 @@
 """Networks with free sizes beside the same networks with fixed ones, and beside ONNX Runtime with free sizes.
 
 usage: benchmarks/free_sizes.py --work FOLDER [--only NAME,..] [--bin FOLDER] [--rounds N] [--export-only] [--json FILE]
-                                [--markdown FILE]
+                                [--markdown FILE] [--threads N]
 
 A network is compiled from one file with free sizes and no flags. It runs at the sizes of the fixed export and, if it has a
-length, at batch 1 and lengths of 1, 7, 64 and 333; there the fixed plan is the same file with --var. All run in turns on one
-thread, in processor time. A ratio of times above 1 means that free sizes are slower than fixed ones, or that ONNX Runtime is
+length, at batch 1 and lengths of 1, 7, 64 and 333; there the fixed plan is the same file with --var. All run in turns, on one
+thread in processor time, on several in elapsed time. A ratio of times above 1 means that free sizes are slower than fixed ones, or that ONNX Runtime is
 slower than svod. Needs torch, torchvision, transformers, onnx and onnxruntime. Exits with 1 when results differ.
 """
 import argparse
@@ -37,6 +37,7 @@ def arguments():
     parser.add_argument("--bin", type=Path, default=Path("build/release/bin"), help="folder of svodc")
     parser.add_argument("--only", default=",".join(free_networks.NETWORKS), help="names, with commas")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1, help="of svod and of ONNX Runtime")
     parser.add_argument("--export-only", action="store_true", help="write the networks to --work and stop")
     parser.add_argument("--no-lengths", action="store_true", help="only the sizes of the export")
     parser.add_argument("--flags", default="", help="flags of svodc for the free plans, as one text")
@@ -104,11 +105,11 @@ def resident_of(options, plan, arrays, shape):
     return int(done.stdout)
 
 
-def peer_of(model, arrays, shape):
-    """ONNX Runtime on one thread with bound arrays: a function that runs it, and its result."""
+def peer_of(model, arrays, shape, threads):
+    """ONNX Runtime with bound arrays: a function that runs it, and its result."""
     import onnxruntime as ort
     flags = ort.SessionOptions()
-    flags.intra_op_num_threads = flags.inter_op_num_threads = 1
+    flags.intra_op_num_threads, flags.inter_op_num_threads = threads, 1
     session = ort.InferenceSession(model, flags, providers=["CPUExecutionProvider"])
     result = svod_runtime.aligned(np.zeros(shape, np.float32))
     binding = session.io_binding()
@@ -144,15 +145,15 @@ def at_sizes(name, label, sizes, free, fixed_form, options):
         figures |= {"fixed_resident": resident_of(options, fixed, arrays, shape),
                     "free_resident": resident_of(options, free, arrays, shape)}
     runtime = runtime_of(options)
-    plans = [runtime.load(str(folder), 1) for folder in (free, fixed)]
+    plans = [runtime.load(str(folder), options.threads) for folder in (free, fixed)]
     results = [lend(plan, arrays, shape) for plan in plans]
-    peer, theirs = peer_of(model, arrays, shape)
+    peer, theirs = peer_of(model, arrays, shape, options.threads)
     for run in (*(plan.run for plan in plans), peer):
         run()
     scale = max(float(np.abs(theirs).max()), 1e-30)
     figures["difference"] = max(float(np.abs(r - theirs).max()) / scale for r in results)
     times = measure.interleave({"free": plans[0].run, "fixed": plans[1].run, "peer": peer}, options.rounds,
-                               time.process_time)
+                               time.process_time if options.threads == 1 else time.perf_counter)
     for plan in plans:
         plan.close()
     return figures | {k: v.rounds for k, v in times.items()} | {
@@ -205,12 +206,13 @@ def table(rows):
     return ["| " + " | ".join(line) + " |" for line in lines]
 
 
-def write(rows, path):
+def write(rows, path, threads):
     before, mark, rest = path.read_text().partition(BEGIN + "\n")
     _, end, after = rest.partition(END + "\n")
     if not mark or not end:
         raise RuntimeError(f"{path} has no lines '{BEGIN}' and '{END}': nothing is written")
-    text = "\n".join([f"{machine.processor()}, one thread. {summary(rows)}", "", *table(rows), ""])
+    count = "one thread" if threads == 1 else f"{threads} threads"
+    text = "\n".join([f"{machine.processor()}, {count}. {summary(rows)}", "", *table(rows), ""])
     path.write_text(f"{before}{BEGIN}\n{text}{END}\n{after}")
 
 
@@ -238,7 +240,7 @@ def main():
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     if options.markdown:
-        write(rows, options.markdown)
+        write(rows, options.markdown, options.threads)
     return any("error" in r or not r["difference"] <= TOLERANCE for r in rows)
 
 
