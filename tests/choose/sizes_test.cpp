@@ -115,6 +115,20 @@ TEST_CASE("Rows that lie behind each other are one loop, whichever of their size
   CHECK_THAT(stream, !Catch::Contains("merge("));
 }
 
+TEST_CASE("Lanes of a convolution over lines shorter than a vector lie along filters, where weights are constant") {
+  const auto convolution = [](const std::string& length) {
+    Caps caps = avx512();
+    caps.constants = {2};
+    return chosen("var n in " + length + "\ninput x: f32[1, 96, n]\ninput w: f32[128, 96, 3]\n" +
+                      "output y = conv1d(x, w, padding=1)\n",
+                  caps);
+  };
+  const std::string few = convolution("[3, 4]"), many = convolution("[64, 512] ~ 64");
+  INFO(few << " " << many);
+  CHECK_THAT(few, Catch::Contains("vector(n0,16)") && !Catch::Contains("vector(n1"));
+  CHECK_THAT(many, Catch::Contains("vector(n1"));
+}
+
 TEST_CASE("A panel is packed where the distance of its rows is a size of the run") {
   const std::string list = chosen(
       "var h in [1, 512] ~ 40\nvar w in [1, 512] ~ 40\ninput x: f32[256, h, w]\ninput f: f32[240, 256]\n"
