@@ -13,24 +13,22 @@ namespace svod {
 
 namespace {
 
-// How often a counter goes through all values below `divisor`, which only a run knows: 4 of n * 4 by n. Nothing where
-// that is no constant.
+// How often a counter goes through all values below `divisor`, which only a run knows: 16 of n * 112 by n * 7. Nothing
+// where that is no constant.
 std::optional<int64_t> roundsOf(UOp counter, UOp divisor) {
   if (counter.op() != Op::Range) return std::nullopt;
   std::vector<UOp> extent, factors;
   flattenFactors(counter.src(0), extent);
   flattenFactors(divisor, factors);
-  for (UOp f : factors) {
-    const auto at = std::ranges::find(extent, f);
-    if (at == extent.end()) return std::nullopt;
-    extent.erase(at);
-  }
-  int64_t rounds = 1;
-  for (UOp f : extent) {
-    if (!f.isConst()) return std::nullopt;
-    rounds *= f.constInt();
-  }
-  return rounds;
+  const auto constantOf = [](std::vector<UOp>& of) {
+    int64_t product = 1;
+    for (UOp f : of) product *= f.isConst() ? f.constInt() : 1;
+    std::erase_if(of, [](UOp f) { return f.isConst(); });
+    return product;
+  };
+  const int64_t all = constantOf(extent), each = constantOf(factors);
+  const bool isMultiple = std::ranges::is_permutation(extent, factors) && each > 0 && all % each == 0;
+  return isMultiple ? std::optional(all / each) : std::nullopt;
 }
 
 // A part of a counter that merged loops share: quotients and remainders of a range by constants, and the quotient by

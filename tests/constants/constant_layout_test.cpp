@@ -95,24 +95,28 @@ TEST_CASE("remainders that step back and merged loops are read in order") {
 TEST_CASE("columns that threads share with a number of rows that a run decides are packed") {
   Graph g;
   Builder b(g);
-  UOp batch = g.variable("batch", 1, 4), n = b.loop(batch), row = b.loop(7), column = b.loop(35);
-  UOp k = b.loop(12, AxisType::Reduce), m = b.add(b.mul(n, b.i(7)), row);
+  UOp batch = g.variable("batch", 1, 4), n = b.loop(batch), row = b.loop(14), column = b.loop(35);
+  UOp k = b.loop(12, AxisType::Reduce), m = b.add(b.mul(n, b.i(14)), row);
   const auto read = [&](uint32_t slot, int64_t size, UOp at) {
     UOp operand = g.make(Op::Param, DType::F32, {b.i(size)}, SlotArg{slot, Space::Global});
     return g.load(g.indexInto(operand, std::vector<UOp>{at}));
   };
   UOp term =
-      b.mul(read(1, 4 * 7 * 12, b.add(b.mul(m, b.i(12)), k)), read(2, 12 * 35, b.add(b.mul(k, b.i(35)), column)));
-  UOp out = g.make(Op::Param, DType::F32, {b.i(4 * 7 * 35)}, SlotArg{0, Space::Global});
+      b.mul(read(1, 4 * 14 * 12, b.add(b.mul(m, b.i(12)), k)), read(2, 12 * 35, b.add(b.mul(k, b.i(35)), column)));
+  UOp out = g.make(Op::Param, DType::F32, {b.i(4 * 14 * 35)}, SlotArg{0, Space::Global});
   UOp at = g.indexInto(out, std::vector<UOp>{b.add(b.mul(m, b.i(35)), column)});
   UOp sink = b.sink({b.end(b.store(at, b.reduce(Op::Add, term, {k})), {n, row, column})});
-  Reordered r = checked(g, sink,
-                        "tile(n2,16) order(n2.o,n0,n1) upcast(n1,3) vector(n2.i,8) upcast(n2.i,2) thread(n2.o,1) "
-                        "thread(n0,1)");
-  auto matrix = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
-  REQUIRE(matrix != r.layouts.end());
-  CHECK(matrix->dims[0].extent == 3);  // of columns, however many the batches are
-  CHECK(matrix->elements() == 3 * 12 * 16);
+  for (const char* opts : {"tile(n2,16) order(n2.o,n0,n1) upcast(n1,3) vector(n2.i,8) upcast(n2.i,2) thread(n2.o,1) "
+                           "thread(n0,1)",
+                           "merge(n0,n1) tile(n2,16) order(n2.o,n0+n1) upcast(n0+n1,7) vector(n2.i,8) upcast(n2.i,2) "
+                           "thread(n2.o,1) thread(n0+n1,1)"}) {
+    INFO(opts);
+    Reordered r = checked(g, sink, opts);
+    auto matrix = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
+    REQUIRE(matrix != r.layouts.end());
+    CHECK(matrix->dims[0].extent == 3);  // of columns, however many the batches are
+    CHECK(matrix->elements() == 3 * 12 * 16);
+  }
 }
 
 TEST_CASE("every kernel computes the same, whatever is laid out") {
