@@ -9,6 +9,7 @@
 #include "compile/kernel.h"
 #include "plan/directory.h"
 #include "schedule/schedule.h"
+#include "support/large_pages.h"
 
 namespace svod {
 
@@ -34,17 +35,17 @@ struct PhaseTime {
 };
 
 struct Compilation {
-  LogKnows known = LogKnows::NotAsked;           // by the tuning log, of the graph
-  std::vector<std::string> passed;               // why winners about the graph do not apply
-  size_t tuned = 0;                              // decisions that are those of the tuning log
-  UOp folded;                                    // the sink that the schedule was made of: constants are computed
-  Schedule schedule;                             // without the graphs of its kernels
-  std::vector<CompiledKernel> kernels;           // by kernel id of the schedule, then those of cases
-  std::vector<std::vector<KernelCase>> cases;    // by kernel id of the schedule: the first that fits a run is taken
-  Plan plan;                                     // without the descriptions of its files
-  std::vector<PlanFile> files;                   // chunks borrowed from `code`, the kernels, `constants` and the model
-  std::deque<std::vector<std::byte>> constants;  // weights in the order in which kernels read them
-  std::deque<std::string> code;                  // joined, by the targets that have kernels
+  LogKnows known = LogKnows::NotAsked;         // by the tuning log, of the graph
+  std::vector<std::string> passed;             // why winners about the graph do not apply
+  size_t tuned = 0;                            // decisions that are those of the tuning log
+  UOp folded;                                  // the sink that the schedule was made of: constants are computed
+  Schedule schedule;                           // without the graphs of its kernels
+  std::vector<CompiledKernel> kernels;         // by kernel id of the schedule, then those of cases
+  std::vector<std::vector<KernelCase>> cases;  // by kernel id of the schedule: the first that fits a run is taken
+  Plan plan;                                   // without the descriptions of its files
+  std::vector<PlanFile> files;                 // chunks borrowed from `code`, the kernels, `constants` and the model
+  std::deque<LargeBytes> constants;            // weights in the order in which kernels read them
+  std::deque<std::string> code;                // joined, by the targets that have kernels
   std::vector<PhaseTime> times;
   PassLog log;                                  // of all kernels, in order
   std::vector<KernelDesc> functions;            // of C files: kernels of the plan behind `kernels`

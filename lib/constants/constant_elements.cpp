@@ -65,7 +65,10 @@ class Mover {
   }
 
   void place(int64_t at) {
-    if (at >= 0 && at < count_) std::memcpy(to_, from_ + at * static_cast<int64_t>(sizeof(Element)), sizeof(Element));
+    Element element{};  // where there is none
+    if (at >= 0 && at < count_)
+      std::memcpy(&element, from_ + at * static_cast<int64_t>(sizeof(Element)), sizeof(Element));
+    std::memcpy(to_, &element, sizeof(Element));
     to_ += sizeof(Element);
   }
 
@@ -76,14 +79,14 @@ class Mover {
 };
 
 template <class Element>
-void moveAll(const ConstantLayout& layout, std::span<const std::byte> operand, std::vector<std::byte>& to) {
+void moveAll(const ConstantLayout& layout, std::span<const std::byte> operand, LargeBytes& to) {
   Mover<Element>(layout, operand, to.data()).move(0, 0, 0);
 }
 
 }  // namespace
 
-std::vector<std::byte> laidOut(const ConstantLayout& layout, std::span<const std::byte> operand, size_t elementBytes) {
-  std::vector<std::byte> to(static_cast<size_t>(layout.elements()) * elementBytes);
+LargeBytes laidOut(const ConstantLayout& layout, std::span<const std::byte> operand, size_t elementBytes) {
+  LargeBytes to(static_cast<size_t>(layout.elements()) * elementBytes);
   switch (elementBytes) {
     case 1: moveAll<uint8_t>(layout, operand, to); break;
     case 2: moveAll<uint16_t>(layout, operand, to); break;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "support/large_pages.h"
 
 namespace svod {
 
@@ -40,6 +41,6 @@ std::string toText(const std::vector<ConstantLayout>& layouts);
 std::optional<std::vector<ConstantLayout>> layoutsFromText(const std::string& text);
 
 /// The elements of an operand in their new order; zeros where there is none.
-std::vector<std::byte> laidOut(const ConstantLayout& layout, std::span<const std::byte> operand, size_t elementBytes);
+LargeBytes laidOut(const ConstantLayout& layout, std::span<const std::byte> operand, size_t elementBytes);
 
 }  // namespace svod

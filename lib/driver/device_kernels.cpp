@@ -46,7 +46,7 @@ Result<std::vector<std::string>> kindsOfLaunches(const Model& model, const Sched
   const PlanDevices devices = planDevices(model, options);
   plain.devices = devices.table, plain.usual = devices.usual, plain.memory = MemoryMode::Off;
   WeightsLayout weights(0);
-  std::deque<std::vector<std::byte>> constants;
+  std::deque<LargeBytes> constants;
   SVOD_TRY(const Plan plan, buildPlan(model, schedule, planned, plain, weights, constants));
   std::vector<std::string> kinds;
   for (const Step& step : plan.steps)

@@ -25,7 +25,7 @@ bool touchesNoMore(const KernelDesc& kernel, const KernelDesc& own) {
 class PlanBuilder {
  public:
   PlanBuilder(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
-              const PlanOptions& options, WeightsLayout& weights, std::deque<std::vector<std::byte>>& constants)
+              const PlanOptions& options, WeightsLayout& weights, std::deque<LargeBytes>& constants)
       : model_(model), schedule_(schedule), kernels_(kernels), layout_(weights),
         weights_(model, schedule, kernels, options, weights, constants), variants_(options.variants),
         cases_(options.cases), launches_(options.variants), variables_(plan_.variables) {
@@ -214,8 +214,7 @@ class PlanBuilder {
 }  // namespace
 
 Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
-                       const PlanOptions& options, WeightsLayout& weights,
-                       std::deque<std::vector<std::byte>>& constants) {
+                       const PlanOptions& options, WeightsLayout& weights, std::deque<LargeBytes>& constants) {
   return PlanBuilder(model, schedule, kernels, options, weights, constants).build(options);
 }
 

@@ -43,7 +43,6 @@ struct PlannedKernel {
 /// `weights` lays them out, which borrows from the model and from `constants`, where weights in another order are
 /// added; kernels in file 0.
 Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
-                       const PlanOptions& options, class WeightsLayout& weights,
-                       std::deque<std::vector<std::byte>>& constants);
+                       const PlanOptions& options, class WeightsLayout& weights, std::deque<LargeBytes>& constants);
 
 }  // namespace svod

@@ -8,8 +8,7 @@
 namespace svod {
 
 PlanWeights::PlanWeights(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
-                         const PlanOptions& options, WeightsLayout& layout,
-                         std::deque<std::vector<std::byte>>& constants)
+                         const PlanOptions& options, WeightsLayout& layout, std::deque<LargeBytes>& constants)
     : model_(model), kernels_(kernels), layout_(layout), constants_(constants), held_(weightsHeld(model, schedule)),
       isPlain_(schedule.buffers.size()), isReordered_(schedule.buffers.size()) {
   for (const ScheduleItem& item : schedule.items) {

@@ -14,7 +14,7 @@ namespace svod {
 class PlanWeights {
  public:
   PlanWeights(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
-              const PlanOptions& options, WeightsLayout& layout, std::deque<std::vector<std::byte>>& constants);
+              const PlanOptions& options, WeightsLayout& layout, std::deque<LargeBytes>& constants);
 
   /// Whether some step, on some processor, reads this buffer of the schedule as it is; and in any order.
   bool isPlain(size_t buffer) const { return isPlain_[buffer]; }
@@ -37,7 +37,7 @@ class PlanWeights {
   const Model& model_;
   std::span<const PlannedKernel> kernels_;
   WeightsLayout& layout_;
-  std::deque<std::vector<std::byte>>& constants_;
+  std::deque<LargeBytes>& constants_;
   std::vector<int> held_;                    // by buffer of the schedule: the weight that it holds, or -1
   std::vector<bool> isPlain_, isReordered_;  // by buffer of the schedule
   std::vector<Reordered> reordered_;

@@ -79,7 +79,7 @@ std::shared_ptr<const GuardedBuffer> Workspace::inOrder(const ConstantLayout& la
     std::rotate(ordered_.begin(), found, found + 1);
     return ordered_[0].buffer;
   }
-  const std::vector<std::byte> bytes = laidOut(layout, data_.operands[layout.slot], elementBytes);
+  const LargeBytes bytes = laidOut(layout, data_.operands[layout.slot], elementBytes);
   auto made = std::make_shared<GuardedBuffer>(bufferOf(bytes.size()));
   if (!bytes.empty()) std::memcpy(made->bytes().data(), bytes.data(), bytes.size());
   made->makeReadOnly();

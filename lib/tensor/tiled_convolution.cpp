@@ -26,8 +26,8 @@ UOp gathered(Graph& g, UOp from, const std::vector<UOp>& at) {
 }
 
 /// A weight with these elements, made of `plain`: that of an earlier schedule of the model, or a new one.
-UOp constantFrom(Model& model, const ModelPort& plain, std::vector<float> values, const std::vector<UOp>& shape) {
-  auto elements = std::make_shared<std::vector<float>>(std::move(values));
+UOp constantFrom(Model& model, const ModelPort& plain, LargeFloats values, const std::vector<UOp>& shape) {
+  auto elements = std::make_shared<LargeFloats>(std::move(values));
   ConstData data{reinterpret_cast<const std::byte*>(elements->data()), elements->size() * sizeof(float), elements};
   for (const ModelPort& p : model.ports)
     if (p.kind == PortKind::Weight && p.buffer.dtype() == DType::F32 && std::ranges::equal(p.buffer.shape(), shape) &&

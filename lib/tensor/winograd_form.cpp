@@ -168,26 +168,33 @@ constexpr size_t kFilters = 16;  // that are transformed side by side: a line of
 using Lanes = std::array<double, kFilters>;
 using Taps = std::array<std::array<Lanes, 3>, 3>;
 
-/// a x + b y + c z for all filters.
-void combine(const SmallMatrix& g, int row, const Lanes& x, const Lanes& y, const Lanes& z, Lanes& result) {
+/// a x + b y + c z for all filters. The outermost points have one term.
+Lanes combine(const SmallMatrix& g, int row, const Lanes& x, const Lanes& y, const Lanes& z) {
   const double a = g(row, 0), b = g(row, 1), c = g(row, 2);
-  for (size_t i = 0; i < kFilters; ++i) result[i] = a * x[i] + b * y[i] + c * z[i];
+  const bool isOne = b == 0 && (a == 0 || c == 0);
+  const Lanes& only = a == 0 ? z : x;
+  Lanes sum;  // which no operand is, so that loops are vectors
+  if (isOne)
+    for (size_t i = 0; i < kFilters; ++i) sum[i] = (a + c) * only[i];
+  else
+    for (size_t i = 0; i < kFilters; ++i) sum[i] = a * x[i] + b * y[i] + c * z[i];
+  return sum;
 }
 
 /// G g G^T, one axis after the other.
 void transformTaps(const SmallMatrix& g, const Taps& taps, std::span<Lanes> result) {
   std::array<Lanes, 3> down;  // a row of G g
   for (int i = 0; i < g.rows; ++i) {
-    for (size_t x = 0; x < 3; ++x) combine(g, i, taps[0][x], taps[1][x], taps[2][x], down[x]);
+    for (size_t x = 0; x < 3; ++x) down[x] = combine(g, i, taps[0][x], taps[1][x], taps[2][x]);
     for (int j = 0; j < g.rows; ++j)
-      combine(g, j, down[0], down[1], down[2], result[static_cast<size_t>(i * g.rows + j)]);
+      result[static_cast<size_t>(i * g.rows + j)] = combine(g, j, down[0], down[1], down[2]);
   }
 }
 
 }  // namespace
 
-std::vector<float> transformedWeights(const WinogradForm& form, const Convolution& conv, UOp product,
-                                      std::span<const float> weights) {
+LargeFloats transformedWeights(const WinogradForm& form, const Convolution& conv, UOp product,
+                               std::span<const float> weights) {
   const std::vector<int64_t> groups = offsetsAlong(conv.groups, conv, product),
                              channels = offsetsAlong(conv.channels, conv, product),
                              filters = offsetsAlong(conv.filters, conv, product);
@@ -195,13 +202,13 @@ std::vector<float> transformedWeights(const WinogradForm& form, const Convolutio
                 right = conv.strides[static_cast<size_t>(conv.windows[1].tap)];
   const size_t places = static_cast<size_t>(form.points * form.points), lines = groups.size() * channels.size(),
                each = lines * filters.size();
-  std::vector<float> result(each * places);
+  LargeFloats result(each * places);
   Taps taps{};
   std::vector<Lanes> transformed(places);
-  for (size_t from = 0; from < filters.size(); from += kFilters) {
-    const std::span<const int64_t> some = std::span(filters).subspan(from, std::min(kFilters, filters.size() - from));
-    for (size_t line = 0; line < lines; ++line) {
-      const int64_t first = conv.first + groups[line / channels.size()] + channels[line % channels.size()];
+  for (size_t line = 0; line < lines; ++line) {  // outside: the results of a place are written one after the other
+    const int64_t first = conv.first + groups[line / channels.size()] + channels[line % channels.size()];
+    for (size_t from = 0; from < filters.size(); from += kFilters) {
+      const std::span<const int64_t> some = std::span(filters).subspan(from, std::min(kFilters, filters.size() - from));
       for (size_t y = 0; y < 3; ++y)
         for (size_t x = 0; x < 3; ++x)
           for (size_t i = 0; i < some.size(); ++i) {
@@ -209,9 +216,11 @@ std::vector<float> transformedWeights(const WinogradForm& form, const Convolutio
             taps[y][x][i] = static_cast<double>(weights[static_cast<size_t>(first + some[i] + tap)]);
           }
       transformTaps(form.weights, taps, transformed);
-      for (size_t place = 0; place < places; ++place)
-        for (size_t i = 0; i < some.size(); ++i)
-          result[place * each + line * filters.size() + from + i] = static_cast<float>(transformed[place][i]);
+      for (size_t place = 0; place < places; ++place) {
+        std::array<float, kFilters> rounded;
+        for (size_t i = 0; i < kFilters; ++i) rounded[i] = static_cast<float>(transformed[place][i]);
+        std::copy_n(rounded.begin(), some.size(), &result[place * each + line * filters.size() + from]);
+      }
     }
   }
   return result;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/numerics.h"
+#include "support/large_pages.h"
 #include "tensor/convolution.h"
 #include "tensor/graph_machine.h"
 
@@ -47,7 +48,7 @@ std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product, Numeri
 size_t cheapestPlan(std::span<const PricedPlan> plans);
 
 /// The elements of the weights as the product over channels reads them: [place, group, channel, filter].
-std::vector<float> transformedWeights(const WinogradForm& form, const Convolution& conv, UOp product,
-                                      std::span<const float> weights);
+LargeFloats transformedWeights(const WinogradForm& form, const Convolution& conv, UOp product,
+                               std::span<const float> weights);
 
 }  // namespace svod

@@ -34,7 +34,8 @@ Reordered checked(Graph& g, UOp sink, std::string_view opts, const Caps& caps = 
   if (!valid) FAIL(toText(valid.error()));
   for (const ConstantLayout& l : result.layouts) {
     HostTensor& operand = buffers[l.slot];
-    operand.data = laidOut(l, operand.data, static_cast<size_t>(byteSize(operand.dtype)));
+    const LargeBytes moved = laidOut(l, operand.data, static_cast<size_t>(byteSize(operand.dtype)));
+    operand.data.assign(moved.begin(), moved.end());
     operand.dims = {l.elements()};
     expected[l.slot] = operand;
   }
