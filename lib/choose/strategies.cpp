@@ -126,8 +126,7 @@ constexpr Strategy kStrategies[] = {
      On::Cpu, LoopOrder::Free, copiesWindows, multiplyFilters, kSlidingModel},
     {"im2col",
      "the other convolutions of 16 filters or more, and products with short lines of a larger matrix: what every tap "
-     "reads is packed (`pack`), and with its axes merged the rest is a matrix product, whose loops are chosen "
-     "below",
+     "reads is packed (`pack`), and with its axes merged the rest is a matrix product, whose loops are chosen below",
      On::Cpu, LoopOrder::Free, copiesWindows, multiplyPacked},
     {"attention",
      "kernels that hold rows of a product: blocks of rows (`hold`), whole vectors of them, which fill register tiles "

@@ -129,6 +129,33 @@ TEST_CASE("Lanes of a convolution over lines shorter than a vector lie along fil
   CHECK_THAT(many, Catch::Contains("vector(n1"));
 }
 
+TEST_CASE("Lanes of a product with weights lie along filters where lines of results would leave some idle") {
+  const auto convolution = [](const std::string& side) {
+    Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "sapphirerapids").value(), Numerics::Contract);
+    caps.constants = {2};
+    return chosen("input x: f32[1, 512, " + side + ", " + side + "]\ninput w: f32[1024, 512, 1, 1]\n" +
+                      "output y = conv2d(x, w)\n",
+                  caps);
+  };
+  const std::string idle = convolution("14"), full = convolution("28");
+  INFO(idle << " " << full);
+  CHECK(idle.find("vector(n0") != std::string::npos);
+  CHECK(full.find("vector(n1+n2") != std::string::npos);
+}
+
+TEST_CASE("Short lines of a larger matrix are copied for a product") {
+  const auto product = [](const std::string& read) {
+    Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "sapphirerapids").value(), Numerics::Contract);
+    caps.constants = {2}, caps.threads = false;
+    return chosen("input x: f32[1, 2048, 28, 28]\ninput w: f32[256, 2048, 1, 1]\noutput y = conv2d(" + read + ", w)\n",
+                  caps);
+  };
+  const std::string lines = product("x[:, :, 12:28, 12:28]");
+  INFO(lines);
+  CHECK(lines.find("pack(1,k0,n1") != std::string::npos);
+  CHECK(lines.find("merge(n1") != std::string::npos);
+}
+
 TEST_CASE("A panel is packed where the distance of its rows is a size of the run") {
   const std::string list = chosen(
       "var h in [1, 512] ~ 40\nvar w in [1, 512] ~ 40\ninput x: f32[256, h, w]\ninput f: f32[240, 256]\n"
