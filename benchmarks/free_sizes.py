@@ -24,6 +24,7 @@ import numpy as np
 import free_networks
 import machine
 import measure
+import pages
 import svod_runtime
 
 LENGTHS = (1, 7, 64, 333)
@@ -202,18 +203,12 @@ def summary(rows):
 
 
 def table(rows):
-    lines = [TITLES, ["---"] * len(TITLES), *(cells(r) for r in rows)]
-    return ["| " + " | ".join(line) + " |" for line in lines]
+    return pages.table(TITLES, [cells(r) for r in rows])
 
 
 def write(rows, path, threads):
-    before, mark, rest = path.read_text().partition(BEGIN + "\n")
-    _, end, after = rest.partition(END + "\n")
-    if not mark or not end:
-        raise RuntimeError(f"{path} has no lines '{BEGIN}' and '{END}': nothing is written")
     count = "one thread" if threads == 1 else f"{threads} threads"
-    text = "\n".join([f"{machine.processor()}, {count}. {summary(rows)}", "", *table(rows), ""])
-    path.write_text(f"{before}{BEGIN}\n{text}{END}\n{after}")
+    pages.write_between(path, BEGIN, END, [f"{machine.processor()}, {count}. {summary(rows)}", "", *table(rows)])
 
 
 def main():

@@ -22,6 +22,7 @@ import full_size
 import machine
 import measure
 import onnx_peers
+import pages
 import svod_runtime
 
 BEGIN, END = "<!-- benchmarks/network_peers.py writes what follows -->", "<!-- network peers end here -->"
@@ -82,13 +83,12 @@ def sentence(rows, threads):
     return f"With {words} the geometric mean of {len(ratios)} ratios is {mean:.2f}, the least {ratios[worst]:.2f} ({worst})."
 
 
-def text_of(rows, options):
+def lines_of(rows, options):
     titles = ["network"]
     for n in options.threads:
         titles += [f"svod ms, {n}", "ONNX Runtime", "OpenVINO", "best peer / svod"]
-    lines = [" ".join([f"On {machine.processor()}, {options.rounds} rounds.", *(sentence(rows, n) for n in options.threads)]), "",
-             "| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
-    return "\n".join(lines + ["| " + " | ".join(cells(r)) + " |" for r in rows])
+    summary = " ".join([f"On {machine.processor()}, {options.rounds} rounds.", *(sentence(rows, n) for n in options.threads)])
+    return [summary, "", *pages.table(titles, [cells(r) for r in rows])]
 
 
 def main():
@@ -102,13 +102,11 @@ def main():
     for name in names:
         rows.append(measured(name, options))
         print("  ".join(cells(rows[-1])), file=sys.stderr, flush=True)
-    text = text_of(rows, options)
+    lines = lines_of(rows, options)
     if options.markdown:
-        page = options.markdown.read_text()
-        before, after = page.split(BEGIN)[0], page.split(END)[1]
-        options.markdown.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+        pages.write_between(options.markdown, BEGIN, END, lines)
     else:
-        print(text)
+        print("\n".join(lines))
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     return any(one["differs"] for r in rows for one in r.get("threads", {}).values())

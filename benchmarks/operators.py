@@ -20,6 +20,7 @@ import machine
 import measure
 import onnx_peers
 import operator_cases
+import pages
 import svod_runtime
 
 BEGIN, END = "<!-- benchmarks/operators.py writes what follows -->", "<!-- operators end here -->"
@@ -75,17 +76,16 @@ def mean(rows):
     return math.exp(sum(math.log(r["ratio"]) for r in rows) / len(rows))
 
 
-def text_of(rows, rounds):
+def lines_of(rows, rounds):
     good = [r for r in rows if "ratio" in r]
     if not good:
-        return "Nothing was measured."
+        return ["Nothing was measured."]
     kinds = list(dict.fromkeys(r["kind"] for r in good))
     shares = ", ".join(f"{k} {mean([r for r in good if r['kind'] == k]):.2f}" for k in kinds)
     worst = min(good, key=lambda r: r["ratio"])
     lines = [f"On {machine.processor()}, one thread, {rounds} rounds. The geometric mean of {len(good)} ratios is "
-             f"{mean(good):.2f}, the least {worst['ratio']:.2f} ({worst['name']}). By class: {shares}.", "",
-             "| " + " | ".join(TITLES) + " |", "|" + "---|" * len(TITLES)]
-    return "\n".join(lines + ["| " + " | ".join(cells(r)) + " |" for r in rows])
+             f"{mean(good):.2f}, the least {worst['ratio']:.2f} ({worst['name']}). By class: {shares}.", ""]
+    return lines + pages.table(TITLES, [cells(r) for r in rows])
 
 
 def main():
@@ -96,13 +96,11 @@ def main():
             continue
         rows.append(measured(case, options))
         print("  ".join(cells(rows[-1])), file=sys.stderr, flush=True)
-    text = text_of(rows, options.rounds)
+    lines = lines_of(rows, options.rounds)
     if options.markdown:
-        page = options.markdown.read_text()
-        before, after = page.split(BEGIN)[0], page.split(END)[1]
-        options.markdown.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+        pages.write_between(options.markdown, BEGIN, END, lines)
     else:
-        print(text)
+        print("\n".join(lines))
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     return any(r.get("differs") for r in rows)
