@@ -33,7 +33,7 @@ bool isGapless(const Storage& storage) {
 }
 
 StorageMap::StorageMap(const Model& model, std::span<const UOp> nodes, const Fusion& fusion, Schedule& schedule)
-    : model_(model), fusion_(fusion), schedule_(schedule), labels_(labelsOf(model, nodes)) {
+    : model_(model), fusion_(fusion), schedule_(schedule), labels_(model, nodes) {
   addPorts();
   addOutputs(nodes);
   addValues(nodes);

@@ -43,7 +43,7 @@ class StorageMap {
   /// That of a port: packed where memory is shared with callers; a state, which outlives the sizes of a run, is strided
   /// for the greatest ones.
   Storage portLayout(UOp node, int port) const;
-  std::string labelOf(UOp node) const { return svod::labelOf(model_, labels_, node); }
+  std::string labelOf(UOp node) const { return std::string(labels_.of(node)); }
 
  private:
   void addPorts();
@@ -53,9 +53,9 @@ class StorageMap {
   const Model& model_;
   const Fusion& fusion_;
   Schedule& schedule_;
-  std::map<uint32_t, std::string> labels_;  // by node id
-  std::map<uint32_t, Storage> storage_;     // by node id
-  std::set<uint32_t> writtenInPlace_;       // ids of Stores
+  NodeLabels labels_;
+  std::map<uint32_t, Storage> storage_;  // by node id
+  std::set<uint32_t> writtenInPlace_;    // ids of Stores
 };
 
 }  // namespace svod

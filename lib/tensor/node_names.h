@@ -1,7 +1,7 @@
 // Names of the nodes of a graph of tensors, for kernels and decisions.
 #pragma once
-#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/model.h"
@@ -9,11 +9,18 @@
 
 namespace svod {
 
-/// What the source file calls a node, by node id: a value without a name of its own is a step towards the first named
-/// value that uses it. `order` is topological.
-std::map<uint32_t, std::string> labelsOf(const Model& model, std::span<const UOp> order);
-/// The label, else the name of the port, else the op.
-std::string labelOf(const Model& model, const std::map<uint32_t, std::string>& labels, UOp node);
+/// What the source file calls a node: a value without a name of its own is a step towards the first named value that
+/// uses it. `order` is topological. The model keeps its labels and ports as they are while this lives.
+class NodeLabels {
+ public:
+  NodeLabels(const Model& model, std::span<const UOp> order);
+  /// The label, else the name of the port, else the op.
+  std::string_view of(UOp node) const;
+
+ private:
+  const Model& model_;
+  std::vector<const std::string*> labels_;  // by node id; null: none
+};
 
 /// `label` without what names in decisions cannot hold: spaces and = | , #.
 std::string plainLabel(std::string label);
@@ -24,14 +31,21 @@ std::string plainLabel(std::string label);
 class NodeNames {
  public:
   NodeNames(const Model& model, std::span<const UOp> order) : model_(model), order_(order.begin(), order.end()) {}
-  const std::string& of(UOp node);
+  /// Empty for nodes that have none, and for those made after the first question.
+  std::string of(UOp node);
 
  private:
+  struct Name {
+    uint32_t text = 0;  // among texts_; 0: none
+    uint32_t number = 0;
+  };
+
   void build();
 
   const Model& model_;
   std::vector<UOp> order_;
-  std::map<uint32_t, std::string> names_;  // by node id
+  std::vector<std::string> texts_;  // label.op
+  std::vector<Name> names_;         // by node id
 };
 
 /// Decisions about the nodes of one graph.
