@@ -47,6 +47,23 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(const CpuTarget& 
   return machine;
 }
 
+/// The machine of this thread, which is made again where the processor or the level is another one: making one takes as
+/// long as the code of a small kernel. It holds nothing of the modules that it was used for.
+Result<llvm::TargetMachine*> targetMachine(const CpuTarget& cpu, OptLevel level) {
+  struct Made {
+    std::string triple, features;
+    OptLevel level = OptLevel::O0;
+    std::unique_ptr<llvm::TargetMachine> machine;
+  };
+  thread_local Made last;
+  std::string features = featureText(cpu);
+  if (last.machine == nullptr || last.triple != cpu.triple || last.features != features || last.level != level) {
+    SVOD_TRY(auto machine, makeTargetMachine(cpu, level));
+    last = {cpu.triple, std::move(features), level, std::move(machine)};
+  }
+  return last.machine.get();
+}
+
 void setTarget(llvm::Module& module, const llvm::TargetMachine& machine, const CpuTarget& cpu) {
   module.setTargetTriple(cpu.triple);
   module.setDataLayout(machine.createDataLayout());
@@ -117,14 +134,14 @@ struct Messages final : llvm::DiagnosticHandler {
 }  // namespace
 
 Status setDataLayout(llvm::Module& module, const CpuTarget& cpu) {
-  SVOD_TRY(const auto machine, makeTargetMachine(cpu, OptLevel::O0));
+  SVOD_TRY(const auto machine, targetMachine(cpu, OptLevel::O1));
   module.setTargetTriple(cpu.triple);
   module.setDataLayout(machine->createDataLayout());
   return {};
 }
 
 Result<std::string> emitObject(llvm::Module& module, const CpuTarget& cpu, OptLevel level, CodeKind kind) {
-  SVOD_TRY(const auto machine, makeTargetMachine(cpu, level));
+  SVOD_TRY(const auto machine, targetMachine(cpu, level));
   setTarget(module, *machine, cpu);
 
   std::string problems;

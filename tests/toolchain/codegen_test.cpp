@@ -96,6 +96,18 @@ TEST_CASE("the bytes are the same in every run, thread and temporary directory")
   CHECK(library.find("/tmp") == std::string::npos);
 }
 
+TEST_CASE("what a thread compiled before, also for other processors, does not show in the bytes") {
+  const auto object = [](const char* text, const char* cpu) {
+    return compile(text, makeCpuTarget("x86_64-unknown-linux-gnu", cpu).value()).value();
+  };
+  for (const char* cpu : {"haswell", "skylake-avx512", "x86-64", "haswell"})
+    for (const char* text : {kScale, kClear, kScale}) {
+      std::string fresh;
+      std::thread([&] { fresh = object(text, cpu); }).join();
+      CHECK(object(text, cpu) == fresh);
+    }
+}
+
 TEST_CASE("memory used as an accumulator becomes a register, and vectors keep their width") {
   const std::string text =
       compile(kScale, makeCpuTarget("x86_64-unknown-linux-gnu", "skylake-avx512").value(), CodeKind::Assembly).value();
