@@ -32,11 +32,13 @@ std::optional<int64_t> roundsOf(UOp counter, UOp divisor) {
 }
 
 // A part of a counter that merged loops share: quotients and remainders of a range by constants, and the quotient by
-// the size of a run that its extent is a multiple of.
+// the size of a run that its extent is a multiple of. A remainder ends that of any quotient.
 bool isDigit(UOp n) {
   if (n.op() != Op::Floordiv && n.op() != Op::Floormod) return false;
-  if (!n.src(1).isConst()) return n.op() == Op::Floordiv && roundsOf(n.src(0), n.src(1)).has_value();
-  return n.src(0).op() == Op::Range || isDigit(n.src(0));
+  const UOp of = n.src(0);
+  if (!n.src(1).isConst()) return n.op() == Op::Floordiv && roundsOf(of, n.src(1)).has_value();
+  const bool isQuotient = of.op() == Op::Floordiv && of.src(0).op() == Op::Range && of.src(1).bounds().min > 0;
+  return of.op() == Op::Range || isDigit(of) || (n.op() == Op::Floormod && isQuotient);
 }
 
 // The counters and digits that an address is made of; false where it is made of anything else. Each node is visited

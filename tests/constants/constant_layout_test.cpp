@@ -120,6 +120,27 @@ TEST_CASE("columns that threads share with a number of rows that a run decides a
   }
 }
 
+TEST_CASE("columns that threads share with batches and rows that a run decides are packed") {
+  Graph g;
+  Builder b(g);
+  UOp batch = g.variable("batch", 1, 4), rows = g.variable("rows", 1, 14);
+  UOp n = b.loop(batch), column = b.loop(35), row = b.loop(rows), k = b.loop(12, AxisType::Reduce);
+  const auto read = [&](uint32_t slot, int64_t size, UOp at) {
+    UOp operand = g.make(Op::Param, DType::F32, {b.i(size)}, SlotArg{slot, Space::Global});
+    return g.load(g.indexInto(operand, std::vector<UOp>{at}));
+  };
+  UOp term = b.mul(read(1, 4 * 14 * 12, b.add(b.mul(b.add(b.mul(n, b.i(14)), row), b.i(12)), k)),
+                   read(2, 35 * 12, b.add(b.mul(column, b.i(12)), k)));
+  UOp out = g.make(Op::Param, DType::F32, {b.i(4 * 14 * 35)}, SlotArg{0, Space::Global});
+  UOp at = g.indexInto(out, std::vector<UOp>{b.add(b.mul(b.add(b.mul(n, b.i(35)), column), b.i(14)), row)});
+  UOp sink = b.sink({b.end(b.store(at, b.reduce(Op::Add, term, {k})), {n, column, row})});
+  Reordered r = checked(
+      g, sink, "tile(n1,16) upcast(n2,3) vector(n1.i,8) upcast(n1.i,2) thread(n0,1) thread(n1.o,1) thread(n2,1)");
+  auto matrix = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
+  REQUIRE(matrix != r.layouts.end());
+  CHECK(matrix->elements() == 3 * 12 * 16);
+}
+
 TEST_CASE("every kernel computes the same, whatever is laid out") {
   for (const TestKernel& kernel : testKernels())
     for (Sizes s : {Sizes{4, 6, 5}, Sizes{17, 33, 9}}) {
