@@ -181,8 +181,7 @@ class OnnxImporter : public OnnxContext {
   void addOutput(ImportedBody& body, const proto::ValueInfoProto& output);
   void addLengths(const std::string& name, const Tensor& x);
 
-  // convert.cpp: what converted graphs look like
-  void label(const Tensor& value, const std::string& name);
+  void label(const Tensor& value, const std::string& name);  // convert.cpp: what converted graphs look like
   void noteNode(const proto::NodeProto& node);
 
   // importer_errors.cpp
@@ -198,6 +197,7 @@ class OnnxImporter : public OnnxContext {
   bool takeError();
   void noteDemand(const std::string& by);
   void noteSwept(const proto::NodeProto& node, std::span<const Tensor> inputs);
+  void noteKept(const ImportedBody& body, const Tensor& output);  // behind all nodes
   bool learnSwept(SizeFindings& findings) const;
   bool learnDemands(SizeFindings& findings) const;
   bool learnRooms(SizeFindings& findings) const;
@@ -231,10 +231,10 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, int> nameCounts_;
   ProblemList problems_;
   SizeFindings findings_;
-  std::vector<SizeDemand> demands_;       // of ops that were refused, and what they would rather have
-  std::map<std::string, int64_t> swept_;  // as SizeFindings::swept
-  std::vector<std::string> asked_;        // inputs whose value ops were refused for
-  RankCases cases_;                       // as SizeFindings::cases
+  std::vector<SizeDemand> demands_;  // of ops that were refused, and what they would rather have
+  SizeFindings seen_;                // of this attempt: swept and kept
+  std::vector<std::string> asked_;   // inputs whose value ops were refused for
+  RankCases cases_;                  // as SizeFindings::cases
   std::vector<ValueOfInput> values_;
   bool isOpen_ = false, wantsLengths_ = false;  // some of values_ are sizes that nothing tells; as wantsLengths()
   ImportedBody* body_ = nullptr;                // the one a lowering runs in

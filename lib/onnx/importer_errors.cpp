@@ -69,9 +69,31 @@ void OnnxImporter::noteSwept(const proto::NodeProto& node, std::span<const Tenso
   for (int axis : axes)
     for (UOp n : toposort(x.dim(axis).node())) {
       if (n.op() != Op::Var) continue;
-      int64_t& known = swept_[std::string(n.argAs<VarArg>().name)];
+      int64_t& known = seen_.swept[std::string(n.argAs<VarArg>().name)];
       known = std::max(known, likely);
     }
+}
+
+// Whether the output is the next value of what an input was: floats of the same sizes, none of which windows go along.
+void OnnxImporter::noteKept(const ImportedBody& body, const Tensor& output) {
+  const auto isCount = [&](const Dim& d) {
+    return d && d.node().op() == Op::Var && !seen_.swept.contains(std::string(d.node().argAs<VarArg>().name));
+  };
+  const auto isSame = [&](const Dim& a, const Dim& b) {  // exporters name equal sizes differently
+    return a && b && (a.node() == b.node() ? a.isConst() || isCount(a) : isCount(a) && isCount(b));
+  };
+  const auto isPast = [&](const Tensor& x) {
+    if (!x || x.dtype() != output.dtype() || !std::ranges::equal(x.dims(), output.dims(), isSame)) return false;
+    return std::ranges::any_of(x.dims(), [](const Dim& d) { return d.isConst() && d.constant() > 1; });
+  };
+  if (!isFloat(output.dtype())) return;
+  for (const proto::ValueInfoProto& input : file_->model.graph().input()) {
+    const auto found = body.scope.values.find(input.name());
+    if (found == body.scope.values.end() || !isPast(found->second.tensor)) continue;
+    if (!seen_.kept) seen_.kept.emplace();
+    for (const Dim& d : found->second.tensor.dims())
+      if (!d.isConst()) seen_.kept->insert(std::string(d.node().argAs<VarArg>().name));
+  }
 }
 
 int64_t OnnxImporter::usualMost(const std::string& name, int64_t least) const {

@@ -189,9 +189,12 @@ bool OnnxImporter::learn(SizeFindings& findings) const {
 
 bool OnnxImporter::learnSwept(SizeFindings& findings) const {
   bool isNew = false;
-  for (const auto& [name, likely] : swept_)
+  for (const auto& [name, likely] : seen_.swept)
     if (sizes_.isKnown(name) && sizes_.isFree(name) && !sizes_.isGiven(name) && likely > findings.swept[name])
       findings.swept[name] = likely, isNew = true;
+  const auto isSound = [](const auto& s) { return UsualSizes::inPieces(s.second) != s.second; };
+  if (seen_.kept && !findings.kept && std::ranges::any_of(findings.swept, isSound))
+    findings.kept = seen_.kept, isNew = true;
   return isNew;
 }
 
@@ -353,9 +356,11 @@ Dim OnnxImporter::sizeOf(const SizeForm& form) {
 }
 
 int64_t OnnxImporter::usualOf(const std::string& name, Interval bounds) const {
-  if (batches_.contains(name)) return 1;
+  if (batches_.contains(name) || (findings_.kept && findings_.kept->contains(name))) return 1;
   auto swept = findings_.swept.find(name);
-  return swept == findings_.swept.end() ? usualSize(bounds) : std::clamp(swept->second, bounds.min, bounds.max);
+  if (swept == findings_.swept.end()) return usualSize(bounds);
+  const int64_t size = findings_.kept ? UsualSizes::inPieces(swept->second) : swept->second;
+  return std::clamp(size, bounds.min, bounds.max);
 }
 
 Dim OnnxImporter::freeVariable(const std::string& name) {

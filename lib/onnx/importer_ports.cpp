@@ -142,6 +142,7 @@ void OnnxImporter::addOutput(ImportedBody& body, const proto::ValueInfoProto& ou
                   "the output '" + output.name() + "' is declared as " +
                       (row ? std::string(row->name) : std::to_string(declared)) + ", its node makes " + describe(x),
                   "correct the declaration of the output");
+  noteKept(body, x);
   if (auto past = presentOf_.find(output.name()); past != presentOf_.end() && !rooms_.empty()) {
     finishState(past->second, x);
     takeError();

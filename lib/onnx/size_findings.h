@@ -40,6 +40,12 @@ struct UsualSizes {
   static constexpr int64_t kFrames = 256;     // one, behind channels
   static constexpr int64_t kSamples = 16000;  // one, of one channel: a second
 
+  // The same of networks that take what they keep from run to run: of a piece of 32 milliseconds.
+  static constexpr int64_t kPieceFrames = 16, kPieceSamples = 512;
+
+  static constexpr int64_t inPieces(int64_t likely) {
+    return likely == kFrames ? kPieceFrames : likely == kSamples ? kPieceSamples : likely;
+  }
   static constexpr int64_t mostOf(int64_t likely) { return likely == kSamples ? kMostSamples : kAny.max; }
 };
 
@@ -59,8 +65,10 @@ struct SizeFindings {
       rooms;                     // greatest values under the bounds of the others: found again where these change
   std::set<std::string> values;  // inputs whose elements are sizes
   std::map<std::string, int64_t> swept;  // likely values of variables that windows go along
-  RankCases cases;                       // by node
-  bool boundsLengths = false;            // sizes that a run computes, and that nothing bounds, are short
+  // Of models that hear sound piece by piece, and return the next value of an input: the variables of its dims.
+  std::optional<std::set<std::string>> kept;
+  RankCases cases;             // by node
+  bool boundsLengths = false;  // sizes that a run computes, and that nothing bounds, are short
 };
 
 /// Adds to `findings` what meets the demand, as far as variables are concerned that nobody bounded: an equality, or

@@ -422,6 +422,25 @@ TEST_CASE("what windows go along is likely as large as images, frames and sample
   CHECK(likelyOf(window({"n", "4", "1", "t"}, {8, 4, 1, 3}, 1).import()) == "1 256");
 }
 
+TEST_CASE("sound is likely to come in pieces where the model returns the next value of an input") {
+  const auto listener = [](const OnnxMaker::Names& state, const std::string& channels) {
+    OnnxMaker m;
+    m.input("x", {"b", channels, "t"}).input("state", state).output("y").output("next");
+    const int64_t count = std::stoll(channels);
+    m.floats("w", {8, count, 3}, std::vector<float>(static_cast<size_t>(8 * count * 3), 0.5f));
+    m.floats("half", {1}, {0.5f});
+    m.node("Conv", {"x", "w"}, {"y"});
+    m.node("Mul", {"state", "half"}, {"next"});
+    return likelyOf(m.import());
+  };
+  CHECK(listener({"2", "b", "128"}, "1") == "1 512");
+  CHECK(listener({"2", "b", "128"}, "4") == "1 16");
+  CHECK(listener({"2", "b.state", "128"}, "1") == "1 512 1");
+  // What windows go along, and what has one element, is no state.
+  CHECK(listener({"b", "2", "t"}, "1") == "1 16000");
+  CHECK(listener({"b", "1"}, "1") == "1 16000");
+}
+
 TEST_CASE("what is sorted is short, also where a run tells its length") {
   OnnxMaker plain(11);
   plain.input("x", {"n", "c"}).output("y").output("places", 7).ints("k", {1}, {200});
