@@ -151,7 +151,12 @@ class Run final : public Job {
   Status evaluateTensorMaps(StepId step, const KernelDesc& kernel, std::span<const int64_t> values);
 
   StepId runStep(StepId step, uint32_t worker);
-  bool runTask(StepId step, uint32_t worker, uint64_t claim);
+  void shareOut(StepId step);
+  std::optional<uint32_t> claim(StepId step, uint32_t worker);
+  bool runTask(StepId step, uint32_t worker, int64_t task);
+  std::atomic<uint64_t>* sharesOf(StepId step) { return &shares_[step * workers_.size()]; }
+  /// Of the tasks of a worker: whether one is left.
+  static bool isOpen(uint64_t share) { return (share & UINT32_MAX) < share >> 32; }
   void startScope(uint32_t scope, uint32_t worker);
   StepId finish(StepId step, uint32_t worker);
   StepId startLoop(StepId step, uint32_t worker);
@@ -197,7 +202,7 @@ class Run final : public Job {
 
   std::vector<Worker> workers_;
   std::unique_ptr<std::atomic<uint32_t>[]> pending_;  // by StepId: dependencies that have not finished
-  std::unique_ptr<std::atomic<uint64_t>[]> next_;     // by StepId: tasks in the high half, the next one in the low
+  std::unique_ptr<std::atomic<uint64_t>[]> shares_;   // by StepId and worker: the end of its tasks, and the next one
   std::unique_ptr<std::atomic<uint32_t>[]> done_;     // by StepId: finished tasks
   std::vector<ScopeState> scopes_;
   uint64_t seed_ = 0;

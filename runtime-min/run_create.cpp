@@ -11,7 +11,7 @@ Run::Run(const LoadedPlan& loaded, Config config)
       chosen_(program_.steps.size()), hostLaunches_(program_.steps.size()), batches_(program_.segments.size()),
       isStale_(program_.segments.size(), true), places_(own_ ? program_.steps.size() : 0), isPlaced_(places_.size(), 0),
       workers_(config_.workers), pending_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())),
-      next_(std::make_unique<std::atomic<uint64_t>[]>(program_.steps.size())),
+      shares_(std::make_unique<std::atomic<uint64_t>[]>(program_.steps.size() * workers_.size())),
       done_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())), scopes_(program_.scopes.size()) {
   groups_.resize(config_.loaded.own.size());
   maps_.resize(config_.loaded.own.size());
@@ -25,10 +25,10 @@ Run::Run(const LoadedPlan& loaded, Config config)
 uint64_t Run::bytesFor(const LoadedPlan& loaded, size_t workers) {
   const Program& program = loaded.program();
   const uint64_t scratch = (program.scratchBytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
-  return workers * (scratch + sizeof(Worker) + std::bit_ceil(program.steps.size() + 1) * 4) +
+  return workers * (scratch + sizeof(Worker) + std::bit_ceil(program.steps.size() + 1) * 4 + program.steps.size() * 8) +
          program.argBuffers.size() * 16 + program.valueCount * UINT64_C(8) +
          program.calls.size() * sizeof(PreparedCall) +
-         program.steps.size() * (sizeof(Work) + sizeof(HostLaunch) + sizeof(Chosen) + 16) +
+         program.steps.size() * (sizeof(Work) + sizeof(HostLaunch) + sizeof(Chosen) + 8) +
          program.scopes.size() * sizeof(ScopeState);
 }
 

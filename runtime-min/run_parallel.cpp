@@ -13,7 +13,8 @@ Status Run::runShared(Pool* pool, uint64_t seed) {
     workers_[i].shared.store(kNone, std::memory_order_relaxed);
     workers_[i].random = (seed + i + 1) * UINT64_C(0x9e3779b97f4a7c15);
   }
-  for (StepId step = 0; step < program_.steps.size(); step++) next_[step].store(0, std::memory_order_relaxed);
+  if (failed_.load(std::memory_order_relaxed))  // which leaves shares that nobody took
+    for (size_t i = 0; i < program_.steps.size() * workers_.size(); i++) shares_[i].store(0, std::memory_order_relaxed);
   failed_.store(false, std::memory_order_relaxed);
   finished_.store(program_.steps.empty(), std::memory_order_relaxed);
   if (!program_.steps.empty()) startScope(0, 0);
@@ -78,25 +79,40 @@ StepId Run::runStep(StepId id, uint32_t worker) {
     return finish(id, worker);
   }
   done_[id].store(0, std::memory_order_relaxed);
-  next_[id].store(static_cast<uint64_t>(work.tasks) << 32, std::memory_order_release);
+  shareOut(id);
   workers_[worker].shared.store(id, std::memory_order_seq_cst);
   wakeOthers();
   StepId next = kNone;
-  bool more = true;
-  while (more && !finished_.load(std::memory_order_relaxed)) {
-    const uint64_t claim = next_[id].fetch_add(1, std::memory_order_acq_rel);
-    more = (claim & UINT32_MAX) < claim >> 32;
-    if (more && runTask(id, worker, claim)) next = finish(id, worker);
-  }
+  while (const std::optional<uint32_t> task = claim(id, worker))
+    if (runTask(id, worker, *task)) next = finish(id, worker);
   workers_[worker].shared.store(kNone, std::memory_order_relaxed);
   return next;
 }
 
-/// Does one claimed share of the tiles; true for the share that finishes last.
-bool Run::runTask(StepId id, uint32_t worker, uint64_t claim) {
-  const auto task = static_cast<int64_t>(claim & UINT32_MAX), tasks = static_cast<int64_t>(claim >> 32);
-  const int64_t tiles = work_[id].tiles, share = tiles / tasks, rest = tiles % tasks;
-  const auto firstOf = [&](int64_t t) { return t * share + std::min(t, rest); };
+/// A range of the tasks for each worker. In the next step a worker has the tiles at the same place, which it often
+/// finds in its own cache.
+void Run::shareOut(StepId id) {
+  const uint64_t tasks = work_[id].tasks, workers = workers_.size();
+  for (uint64_t i = 0; i < workers; i++)
+    sharesOf(id)[i].store(tasks * (i + 1) / workers << 32 | tasks * i / workers, std::memory_order_release);
+}
+
+/// A task of the worker's own range, then of those of others. A step may be over when it is looked at: begin and end of
+/// a range are one word, which is set anew only when the step is ready again.
+std::optional<uint32_t> Run::claim(StepId id, uint32_t worker) {
+  for (size_t i = 0; i < workers_.size(); i++) {
+    std::atomic<uint64_t>& share = sharesOf(id)[(worker + i) % workers_.size()];
+    if (!isOpen(share.load(std::memory_order_relaxed)) || finished_.load(std::memory_order_relaxed)) continue;
+    const uint64_t taken = share.fetch_add(1, std::memory_order_acq_rel);
+    if (isOpen(taken)) return static_cast<uint32_t>(taken);
+  }
+  return std::nullopt;
+}
+
+/// Does the tiles of a task that was claimed; true for the one that finishes last.
+bool Run::runTask(StepId id, uint32_t worker, int64_t task) {
+  const int64_t tasks = work_[id].tasks, tiles = work_[id].tiles;
+  const auto firstOf = [&](int64_t t) { return tiles / tasks * t + tiles % tasks * t / tasks; };
   if (Status status = call(id, worker, firstOf(task), firstOf(task + 1)); !status) {
     fail(std::move(status).error());
     return false;
@@ -104,19 +120,14 @@ bool Run::runTask(StepId id, uint32_t worker, uint64_t claim) {
   return done_[id].fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<uint32_t>(tasks);
 }
 
-/// Takes shares of a step that another worker published. A step id seen here may be stale: the claim tells,
-/// because tasks and position are one word, which is set anew only when the step is ready again.
+/// Takes tasks of a step that another worker published.
 StepId Run::joinOther(uint32_t worker, bool& joined) {
   for (size_t i = 1; i < workers_.size(); i++) {
     const StepId id = workers_[(worker + i) % workers_.size()].shared.load(std::memory_order_acquire);
     if (id == kNone) continue;
-    for (;;) {
-      const uint64_t seen = next_[id].load(std::memory_order_relaxed);
-      if ((seen & UINT32_MAX) >= seen >> 32 || finished_.load(std::memory_order_relaxed)) break;
-      const uint64_t claim = next_[id].fetch_add(1, std::memory_order_acq_rel);
-      if ((claim & UINT32_MAX) >= claim >> 32) break;
+    while (const std::optional<uint32_t> task = claim(id, worker)) {
       joined = true;
-      if (runTask(id, worker, claim)) return finish(id, worker);
+      if (runTask(id, worker, *task)) return finish(id, worker);
     }
     if (joined) return kNone;
   }
@@ -217,8 +228,8 @@ bool Run::anythingToDo() {
     if (!worker.deque.seemsEmpty()) return true;
     const StepId step = worker.shared.load(std::memory_order_seq_cst);
     if (step == kNone) continue;
-    const uint64_t seen = next_[step].load(std::memory_order_seq_cst);
-    if ((seen & UINT32_MAX) < seen >> 32) return true;
+    for (size_t i = 0; i < workers_.size(); i++)
+      if (isOpen(sharesOf(step)[i].load(std::memory_order_seq_cst))) return true;
   }
   return finished_.load(std::memory_order_seq_cst);
 }

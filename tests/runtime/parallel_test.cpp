@@ -163,6 +163,48 @@ TEST_CASE("tiles of one kernel run at once, on the threads of the pool") {
   CHECK(met == std::vector<float>(kThreads, 1));
 }
 
+TEST_CASE("a worker begins with the tiles at its own place") {
+  TempFolder folder;
+  PlanBuilder b;
+  constexpr int kThreads = 3, kRuns = 20;
+  const Expr count(kThreads);
+  b.launch("k_meet", {b.output("y", kThreads, count)}, {W}, {count, count}, count);
+  b.plan.kernels[0].flops = 1'000'000;
+  b.write(folder / "p");
+  const PoolHandle pool(svod_pool_create(kThreads));
+  const InstanceHandle instance = instanceOn(loadPlan(folder / "p"), pool.get(), true);
+  std::vector<float> met(kThreads);
+  bindOut(instance, 0, met);
+  for (int run = 0; run < kRuns; run++) execute(instance);
+  CHECK(svod_trace_count(instance.get()) == kRuns * kThreads);
+  svod_trace_event event = {};
+  for (size_t i = 0; svod_trace_get(instance.get(), i, &event) == 0; i++)
+    CHECK(event.tile_begin == static_cast<int64_t>(event.thread));
+}
+
+TEST_CASE("two workers get equal numbers of tiles, also where tasks differ in length") {
+  TempFolder folder;
+  PlanBuilder b;
+  const BufferId y = b.output("y", 10, Expr(10), ElementType::U32);
+  b.launch("k_spin", {y}, {W}, {Expr(10), Expr(2000)}, Expr(10));
+  b.plan.kernels[0].flops = 100'000'000;
+  b.write(folder / "p");
+  const PoolHandle pool(svod_pool_create(2));
+  const InstanceHandle instance = instanceOn(loadPlan(folder / "p"), pool.get(), true);
+  std::vector<uint32_t> result(10);
+  bindOut(instance, 0, result);
+  execute(instance);
+  size_t firstHalf = 0;
+  svod_trace_event event = {};
+  for (size_t i = 0; svod_trace_get(instance.get(), i, &event) == 0; i++) {
+    const bool isFirst = event.tile_begin < 5;
+    CHECK((event.tile_end <= 5) == isFirst);
+    firstHalf += isFirst;
+  }
+  CHECK(firstHalf == 4);
+  CHECK(svod_trace_count(instance.get()) == 8);
+}
+
 TEST_CASE("a big kernel is shared, and its tiles are all run once") {
   TempFolder folder;
   PlanBuilder b;
