@@ -31,10 +31,12 @@ Tensor reflected(const Border& border, Tensor at, int axis) {
   return min(folded, period - folded) + edge;
 }
 
-// The position that is sampled: inside the borders they do not change it.
-Tensor bordered(const Border& border, Tensor at, int axis) {
+// The position that is sampled: inside the borders they do not change it. Of the four elements of a cubic each stops at
+// the border by itself, as in PyTorch and ONNX Runtime; two elements away from it all of them are the last one.
+Tensor bordered(const Border& border, Tensor at, int axis, bool isCubic) {
   if (border.mode == "zeros") return at;
   Tensor size = sizeOf(border, at, axis);
+  if (isCubic && border.mode == "border") return min(max(at, -2.0), size + 1.0);
   double edge = border.alignCorners ? 0 : -0.5;
   Tensor isInside = both(ge(at, edge), le(at, size - 1.0 - edge));
   Tensor inside = border.mode == "border" ? min(max(at, 0.0), size - 1.0) : reflected(border, at, axis);
@@ -111,6 +113,7 @@ Results onnxGridSample(OnnxNode& n) {
   Tensor points = cast(grid, border.dtype);
   points = where(lt(abs(points), kMostIndex), points, -1.0);
   Tensor wide = unsqueeze(points, 1);  // [n, 1, sizes.., axes]
+  const bool isCubic = isOneOf(mode, {"cubic", "bicubic"});
   for (int i = 0; i < axes; ++i) {
     // The last coordinate of a grid point belongs to the first axis.
     Tensor p = squeeze(narrow(wide, -1, n.b.dim(axes - 1 - i), n.b.dim(1)), -1);
@@ -118,7 +121,7 @@ Results onnxGridSample(OnnxNode& n) {
     Tensor size = sizeOf(border, p, i);
     p = border.alignCorners ? (p + 1.0) * 0.5 * (size - 1.0) : ((p + 1.0) * size - 1.0) * 0.5;
     if (mode == "nearest") p = elementwise(Op::Round, {p});
-    at.push_back(bordered(border, p, i));
+    at.push_back(bordered(border, p, i, isCubic));
   }
   auto map = [&](Tensor index, int axis) { return borderedIndex(border, index, axis); };
   if (mode == "nearest") {
@@ -126,7 +129,6 @@ Results onnxGridSample(OnnxNode& n) {
     for (int i = 0; i < axes; ++i) index.push_back(map(cast(at[static_cast<size_t>(i)], DType::I32), i));
     return expand(gather(x, index), result);
   }
-  bool isCubic = mode == "cubic" || mode == "bicubic";
   Tensor y = isCubic ? sampleCubic(x, lead, at, map) : sumOf(linearTaps(x, lead, at, map));
   return cast(y, x.dtype());
 }
