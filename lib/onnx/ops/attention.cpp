@@ -105,7 +105,8 @@ Results onnxAttention(OnnxNode& n) {
   Dim pastLength = n.has(4) ? n.arg(4).dim(2) : n.b.dim(0);
   k = withPast(n, 4, k);
   v = withPast(n, 5, v);
-  if (!k || !v || !n.require(q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2), "the sizes of q, k and v agree"))
+  if (!k || !v ||
+      !n.require(n.b.agree(q.dim(3), k.dim(3)) && n.b.agree(k.dim(2), v.dim(2)), "the sizes of q, k and v agree"))
     return Tensor();
   int64_t mode = n.integer("qk_matmul_output_mode");
   if (!n.require(mode >= 0 && mode <= 3, "qk_matmul_output_mode is 0 to 3")) return Tensor();
@@ -128,7 +129,7 @@ Results onnxAttention(OnnxNode& n) {
 Results onnxFlexAttention(OnnxNode& n) {
   Tensor q = n.arg(0), k = n.arg(1), v = n.arg(2);
   if (!n.require(q.rank() == 4 && k.rank() == 4 && v.rank() == 4, "q, k and v have 4 axes") ||
-      !n.require(q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2), "the sizes of q, k and v agree"))
+      !n.require(n.b.agree(q.dim(3), k.dim(3)) && n.b.agree(k.dim(2), v.dim(2)), "the sizes of q, k and v agree"))
     return Tensor();
   DType dtype = q.dtype(), wide = precisionOf(n, dtype);
   DType seen = n.has("softmax_precision") ? n.dtype("softmax_precision") : dtype == DType::F64 ? dtype : DType::F32;

@@ -44,7 +44,7 @@ Results onnxCDist(OnnxNode& n) {
 // By elimination of [x | 1], column after column, with the largest element that is left of each as pivot.
 Results onnxInverse(OnnxNode& n) {
   Tensor x = n.arg(0);
-  if (!n.require(x.rank() >= 2 && x.dim(-1) == x.dim(-2), "x is [.., m, m]")) return Tensor();
+  if (!n.require(x.rank() >= 2 && n.b.agree(x.dim(-1), x.dim(-2)), "x is [.., m, m]")) return Tensor();
   const Dim size = x.dim(-1), one = n.b.dim(1);
   if (size.is(0)) return x;
   const DType wide = computeDType(x);

@@ -207,8 +207,9 @@ Results onnxConvTranspose(OnnxNode& n) {
 // A depthwise convolution that sees the state before x.
 Results onnxCausalConv(OnnxNode& n) {
   Tensor x = n.arg(0), w = n.arg(1);
-  if (!n.require(x.rank() == 3 && w.rank() == 3 && w.dim(2).isConst() && w.dim(0) == x.dim(1) && w.dim(1).is(1),
-                 "x is [n, channels, length] and w is [channels, 1, k]"))
+  if (!n.require(
+          x.rank() == 3 && w.rank() == 3 && w.dim(2).isConst() && n.b.agree(w.dim(0), x.dim(1)) && w.dim(1).is(1),
+          "x is [n, channels, length] and w is [channels, 1, k]"))
     return Tensor();
   int64_t before = w.dim(2).constant() - 1;
   std::string activation = n.word("activation");

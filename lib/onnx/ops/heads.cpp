@@ -73,7 +73,8 @@ Tensor weightsOf(OnnxNode& n, Tensor scores, Tensor sink) {
 }  // namespace
 
 Tensor attend(OnnxNode& n, Tensor q, Tensor k, Tensor v, const Scoring& scoring, Tensor* scores) {
-  if (!q || !k || !v || !n.require(q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2), "the sizes of q, k and v agree"))
+  if (!q || !k || !v ||
+      !n.require(n.b.agree(q.dim(3), k.dim(3)) && n.b.agree(k.dim(2), v.dim(2)), "the sizes of q, k and v agree"))
     return {};
   const DType dtype = q.dtype(), wide = sumDType(dtype);
   constexpr double kLowest = -3.4028234663852886e38;

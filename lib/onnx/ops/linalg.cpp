@@ -43,7 +43,7 @@ Step eliminated(OnnxNode& n, Tensor x, int64_t size) {
 // Gaussian elimination with the largest pivot of each column.
 Results onnxDet(OnnxNode& n) {
   Tensor x = n.arg(0);
-  if (!n.require(x.rank() >= 2 && x.dim(-1) == x.dim(-2), "x is [.., m, m]")) return Tensor();
+  if (!n.require(x.rank() >= 2 && n.b.agree(x.dim(-1), x.dim(-2)), "x is [.., m, m]")) return Tensor();
   if (!x.dim(-1).isConst() || x.dim(-1).constant() > kLargestMatrix)
     return n.unsupported("the determinant of a matrix of " + describe(x.dim(-1)) + " rows", "1 to 64 rows");
   int64_t size = x.dim(-1).constant();

@@ -24,7 +24,8 @@ Tensor granular(OnnxNode& n, Tensor x, int i) {
   int axis = axisOf(n, x);
   if (!n.require(axis >= 0, "before opset 13 scale and zero point are scalars")) return {};
   if (!isBlocked) {
-    n.require(p.rank() == 1 && p.dim(0) == x.dim(axis), "scale and zero point have an entry per element of the axis");
+    n.require(p.rank() == 1 && n.b.agree(p.dim(0), x.dim(axis)),
+              "scale and zero point have an entry per element of the axis");
     return along(p, x.rank(), axis);
   }
   int64_t block = n.integer("block_size");

@@ -96,7 +96,7 @@ Results onnxGridSample(OnnxNode& n) {
   int axes = x.rank() - 2;
   std::string mode = n.word("mode");
   Border border{n.word("padding_mode"), n.flag("align_corners"), x.dims().slice(2, x.rank()), computeDType(grid)};
-  if (!n.require(axes >= 1 && grid.rank() == x.rank() && grid.dim(-1).is(axes) && grid.dim(0) == x.dim(0),
+  if (!n.require(axes >= 1 && grid.rank() == x.rank() && grid.dim(-1).is(axes) && n.b.agree(x.dim(0), grid.dim(0)),
                  "x is [n, channels, sizes..] and grid [n, sizes.., axes]") ||
       !n.require(isOneOf(border.mode, {"zeros", "border", "reflection"}),
                  "'padding_mode' is zeros, border or reflection") ||

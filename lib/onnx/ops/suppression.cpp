@@ -40,7 +40,8 @@ Suppression::Suppression(OnnxNode& n) : n_(n), boxes_(n.arg(0)), scores_(n.arg(1
 
 bool Suppression::check() const {
   return n_.require(boxes_.rank() == 3 && boxes_.dim(2).is(4), "boxes are [batch, boxes, 4]") &&
-         n_.require(scores_.rank() == 3 && scores_.dim(0) == boxes_.dim(0) && scores_.dim(2) == boxes_.dim(1),
+         n_.require(scores_.rank() == 3 && n_.b.agree(boxes_.dim(0), scores_.dim(0)) &&
+                        n_.b.agree(boxes_.dim(1), scores_.dim(2)),
                     "scores are [batch, classes, boxes]") &&
          n_.require(isFloat(boxes_.dtype()) && isFloat(scores_.dtype()), "boxes and scores are floats") &&
          n_.require(n_.integer("center_point_box") == 0 || n_.integer("center_point_box") == 1,
