@@ -59,12 +59,16 @@ Status checkEqualSizes(std::string_view text, int64_t a, int64_t b, const std::m
   }
   // A model may stretch an axis of 1, which a plan for many sizes takes to be none.
   const bool mayStretch = !variables.empty() && (a == 1 || b == 1);
-  const std::string first = variables.empty() ? "n" : variables.begin()->first;
-  const std::string last = variables.size() < 2 ? "m" : variables.rbegin()->first;
-  return fail(Diag::InputMismatch, says({text, ": ", a, " is not ", b, values}),
-              says({"pass inputs whose sizes agree; when compiling, --var ", last, "=", first, " or --var ", last,
-                    "=2*", first, " says how sizes depend on each other",
-                    mayStretch ? ", and" + options + " is for these, where the model stretches an axis of 1" : ""}));
+  std::string help = "pass inputs whose sizes agree";
+  if (variables.size() > 1) {
+    const std::string &first = variables.begin()->first, &last = variables.rbegin()->first;
+    help += says({"; when compiling, --var ", last, "=", first, " or --var ", last, "=2*", first,
+                  " says how sizes depend on each other"});
+  }
+  if (mayStretch)
+    help += says({variables.size() > 1 ? ", and" : "; when compiling,", options,
+                  " is for these, where the model stretches an axis of 1"});
+  return fail(Diag::InputMismatch, says({text, ": ", a, " is not ", b, values}), std::move(help));
 }
 
 }  // namespace svod
