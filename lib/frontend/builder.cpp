@@ -68,12 +68,14 @@ Dims Tensor::dims() const {
 }
 
 /// The error that follows would not be one with smaller sizes. Lengths have the room that the sizes give them. Where
-/// the sizes fit and only their bounds, which see less, do not, there is half of the room, or a quarter, ..
+/// the sizes fit and only their bounds, which see less, do not, the variables have less room.
 void GraphBuilder::lackRoom(std::span<const UOp> dims, int64_t room) {
   UOp taken = graph().index(1);
-  for (UOp d : dims) taken = graph().alu(Op::Mul, {taken, roomOf(Dim(graph(), d)).node()});
+  std::vector<UOp> rooms;
+  for (UOp d : dims) taken = graph().alu(Op::Mul, {taken, rooms.emplace_back(roomOf(Dim(graph(), d)).node())});
   const auto none = [](const std::string&) { return false; };
-  while (room > 1 && sharesFor(graph().index(room), taken, none)) room /= 2;
+  if (sharesFor(graph().index(room), taken, none))
+    if (const auto shares = productOfShares(graph(), rooms, room)) std::tie(room, taken) = *shares;
   lacking_ = Demand{dim(room), Dim(graph(), taken), false, true};
 }
 

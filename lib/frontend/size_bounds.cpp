@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ir/evaluate.h"
-#include "ir/graph.h"
 #include "ir/likely.h"
 
 namespace svod {
@@ -44,6 +43,13 @@ class AtLeast {
     const bool result = holds();
     bounds_[name] = before;
     return result;
+  }
+  /// Whether it holds with this value for some of the others.
+  bool mayHoldWith(const std::string& name, int64_t value) {
+    const Interval before = std::exchange(bounds_[name], Interval{value, value});
+    const bool never = atAllCorners([this](const Values& values) { return !holdsAt(values); });
+    bounds_[name] = before;
+    return !never;
   }
   /// Whether a size of 0 is all that is left with this value.
   bool isNothingWith(const std::string& name, int64_t value) {
@@ -156,6 +162,45 @@ std::optional<std::map<std::string, Interval>> leastOfEach(AtLeast demand, const
   return demand.holds() ? std::optional(found) : std::nullopt;
 }
 
+// Greatest values are halved in turns, first those that are most times their likely value: the bounds that changed.
+std::optional<std::map<std::string, Interval>> halvedUntil(const std::function<bool()>& isEnough,
+                                                           const std::vector<UOp>& variables,
+                                                           const std::vector<std::string>& free,
+                                                           std::map<std::string, Interval>& bounds) {
+  std::map<std::string, double> likely;
+  for (UOp v : variables) likely[nameOf(v)] = static_cast<double>(std::max<int64_t>(1, likelySize(v)));
+  const auto timesLikely = [&](const std::string& name) {
+    return static_cast<double>(bounds[name].max) / likely[name];
+  };
+  std::map<std::string, Interval> found;
+  for (int halvings = 0; !isEnough(); ++halvings) {
+    std::string most;
+    for (const std::string& name : free)
+      if (most.empty() || timesLikely(name) > timesLikely(most)) most = name;
+    constexpr int kMostHalvings = 200;
+    if (most.empty() || halvings > kMostHalvings) return std::nullopt;
+    Interval& b = bounds[most];
+    if (b.max <= b.min) return std::nullopt;
+    b.max = std::max(b.min, b.max / 2);
+    found[most] = b;
+  }
+  return found;
+}
+
+// The elements that a buffer of these dims has with other bounds of the variables.
+double mostElements(Graph& graph, std::span<const UOp> dims, const std::map<std::string, Interval>& bounds) {
+  double product = 1;
+  for (UOp d : dims) {
+    const UOp bounded = transform(graph, d, [&](UOp n, std::span<const UOp> src) {
+      if (n.op() != Op::Var) return std::ranges::equal(src, n.src()) ? n : graph.withSrc(n, src);
+      const Interval b = bounds.at(nameOf(n));
+      return graph.variable(nameOf(n), b.min, b.max);
+    });
+    product *= static_cast<double>(std::max<int64_t>(bounded.bounds().max, 0));
+  }
+  return product;
+}
+
 }  // namespace
 
 std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
@@ -187,7 +232,7 @@ std::optional<std::pair<std::string, Interval>> mostForEqual(UOp left, UOp right
     constexpr int64_t kFew = 2;
     if (b.max - b.min < kFew || !demand.holdsWith(name, b.min) || demand.holdsWith(name, b.max)) continue;
     const int64_t most = border(demand, name, b.max, b.min);
-    if (demand.isNothingWith(name, most)) continue;
+    if (demand.isNothingWith(name, most) || demand.mayHoldWith(name, most + 1)) continue;
     if (most - b.min >= kFew && demand.holdsWith(name, b.min + 1)) return std::pair(name, Interval{b.min, most});
   }
   return std::nullopt;
@@ -196,25 +241,26 @@ std::optional<std::pair<std::string, Interval>> mostForEqual(UOp left, UOp right
 std::optional<std::map<std::string, Interval>> sharesFor(UOp left, UOp right,
                                                          const std::function<bool(const std::string&)>& isFree) {
   AtLeast shares(left, right);
-  const std::vector<std::string> free = freeOf(shares, isFree);
-  std::map<std::string, double> likely;
-  for (UOp v : shares.variables()) likely[nameOf(v)] = static_cast<double>(std::max<int64_t>(1, likelySize(v)));
-  const auto timesLikely = [&](const std::string& name) {
-    return static_cast<double>(shares.bounds()[name].max) / likely[name];
-  };
-  std::map<std::string, Interval> found;
-  for (int halvings = 0; !shares.holds(); ++halvings) {
-    std::string most;
-    for (const std::string& name : free)
-      if (most.empty() || timesLikely(name) > timesLikely(most)) most = name;
-    constexpr int kMostHalvings = 200;
-    if (most.empty() || halvings > kMostHalvings) return std::nullopt;
-    Interval& b = shares.bounds()[most];
-    if (b.max <= b.min) return std::nullopt;
-    b.max = std::max(b.min, b.max / 2);
-    found[most] = b;
+  return halvedUntil([&] { return shares.holds(); }, shares.variables(), freeOf(shares, isFree), shares.bounds());
+}
+
+std::optional<std::pair<int64_t, UOp>> productOfShares(Graph& graph, std::span<const UOp> dims, int64_t room) {
+  std::map<std::string, Interval> bounds;
+  std::vector<UOp> variables;
+  for (UOp d : dims)
+    for (UOp v : variablesOf(d, d))
+      if (bounds.emplace(nameOf(v), v.bounds()).second) variables.push_back(v);
+  std::vector<std::string> names;
+  for (const auto& [name, b] : bounds) names.push_back(name);
+  const auto fits = [&] { return mostElements(graph, dims, bounds) <= static_cast<double>(room); };
+  if (!halvedUntil(fits, variables, names, bounds)) return std::nullopt;
+  int64_t most = 1;
+  UOp product = graph.index(1);
+  for (UOp v : variables) {
+    if (__builtin_mul_overflow(most, bounds.at(nameOf(v)).max, &most)) return std::nullopt;
+    product = graph.alu(Op::Mul, {product, v});
   }
-  return found;
+  return std::pair(most, product);
 }
 
 }  // namespace svod

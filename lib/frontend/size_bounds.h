@@ -3,9 +3,11 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 
-#include "ir/uop.h"
+#include "ir/graph.h"
 
 namespace svod {
 
@@ -24,8 +26,13 @@ std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
 std::optional<std::map<std::string, Interval>> sharesFor(UOp left, UOp right,
                                                          const std::function<bool(const std::string&)>& isFree);
 
+/// A product of the variables in `dims`, and what it may be at most, so that their bounds allow no more than `room`
+/// elements: where the sizes have less than that, and only their bounds, which see less, do not.
+std::optional<std::pair<int64_t, UOp>> productOfShares(Graph& graph, std::span<const UOp> dims, int64_t room);
+
 /// A greatest value of one free variable up to which left == right, whatever the others are within their bounds.
-/// Nothing where it holds as it is, where it takes more than that, and where both are 0 up to there.
+/// Nothing where it holds as it is, where it takes more than that, where both are 0 up to there, and where larger ones
+/// of the others make them equal behind it too.
 std::optional<std::pair<std::string, Interval>> mostForEqual(UOp left, UOp right,
                                                              const std::function<bool(const std::string&)>& isFree);
 

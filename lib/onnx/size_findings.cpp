@@ -170,17 +170,39 @@ struct EqualRules {
   bool mayUnify, ofOneEach;  // bounds concern one variable for each Min and Max
 };
 
+// The left side minus the right one.
+std::optional<Polynomial> differenceOf(const SizeDemand& demand, const Choice& choice) {
+  const std::optional<Polynomial> left = polynomialOf(demand.left, choice), right = polynomialOf(demand.right, choice);
+  return left && right ? sum(*left, *right, -1) : std::nullopt;
+}
+
 // Some operands of Min and Max make both sides the same, whatever the variables are: nothing says that two are equal.
 bool mayHoldAsItIs(const SizeDemand& demand) {
   const std::vector<UOp> clamps = clampsOf(demand.left, demand.right);
   for (size_t choices = 0; clamps.size() <= kMostClamps && choices < size_t{1} << clamps.size(); ++choices) {
-    const Choice choice = choiceOf(clamps, choices);
-    const std::optional<Polynomial> left = polynomialOf(demand.left, choice),
-                                    right = polynomialOf(demand.right, choice);
-    const std::optional<Polynomial> zero = left && right ? sum(*left, *right, -1) : std::nullopt;
+    const std::optional<Polynomial> zero = differenceOf(demand, choiceOf(clamps, choices));
     if (zero && zero->empty()) return true;
   }
   return false;
+}
+
+// Those of `clamps` on whose choice it depends that both sides are the same: the other ones may be either operand.
+std::vector<UOp> decisive(const SizeDemand& demand, const std::vector<UOp>& clamps, size_t choices) {
+  std::vector<UOp> all;
+  size_t either = 0;
+  for (size_t i = 0; i < clamps.size(); ++i) {
+    const size_t more = either | size_t{1} << i;
+    bool isSame = true;
+    for (size_t flipped = more; flipped > 0 && isSame; flipped = (flipped - 1) & more) {
+      const std::optional<Polynomial> zero = differenceOf(demand, choiceOf(clamps, choices ^ flipped));
+      isSame = zero && zero->empty();
+    }
+    if (isSame)
+      either = more;
+    else
+      all.push_back(clamps[i]);
+  }
+  return all;
 }
 
 // Up to some size of one variable they are equal, as where a table ends.
@@ -200,7 +222,8 @@ bool learnEqual(const SizeDemand& demand, EqualRules rules, SizeVariables& sizes
     const std::optional<Polynomial> zero = left && right ? sum(*left, *right, -1) : std::nullopt;
     if (!zero || (!rules.mayUnify && !zero->empty())) continue;
     if (zero->empty() && left->empty()) continue;  // nothing is left of either: no model is made for that
-    const auto bounds = boundsOf(clamps, choice, rules.ofOneEach, sizes);
+    const std::vector<UOp> needed = zero->empty() ? decisive(demand, clamps, choices) : clamps;
+    const auto bounds = boundsOf(needed, choice, rules.ofOneEach, sizes);
     if (!bounds) continue;
     if (!zero->empty()) {
       const std::optional<SizeForm> form = linear(withoutCommonAtoms(*zero));

@@ -190,3 +190,56 @@ TEST_CASE("a resize to a fixed size averages over as many elements as a free siz
         CHECK(have.at(i).asFloat() == Approx(want.at(i).asFloat()).margin(1e-5));
     }
 }
+
+TEST_CASE("a size that others may be equal to is not bounded by where it is so for all of them") {
+  // A window of b, padded by 4, that begins at 2 and is as high as a: for one of 1 to 3 rows whatever b has.
+  OnnxMaker m;
+  m.input("a", {"h", "2"}).input("b", {"k", "2"}).output("y").ints("pads", {4}, {2, 0, 2, 0}).ints("two", {1}, {2});
+  m.node("Pad", {"b", "pads"}, {"padded"}), m.node("Shape", {"a"}, {"shape"});
+  addAttribute(*m.model.mutable_graph()->mutable_node(1), "end", int64_t{1});
+  m.node("Add", {"shape", "two"}, {"end"}), m.node("Slice", {"padded", "two", "end"}, {"window"});
+  m.node("Add", {"a", "window"}, {"y"});
+  const OnnxImport import = m.import();
+  CHECK(boundsOf(import, "h").max > 1000);
+  CHECK(run(import, {{"h", 5}, {"k", 5}}).dims == std::vector<int64_t>{5, 2});
+  CHECK(run(import, {{"h", 2}, {"k", 9}}).dims == std::vector<int64_t>{2, 2});
+  CHECK(fails(import, {{"h", 9}, {"k", 2}}));
+}
+
+TEST_CASE("a size on which nothing depends that an op needs is not bounded") {
+  // The first 16 rows in pairs; the columns are cut too.
+  OnnxMaker m;
+  m.input("x", {"h", "w"}).output("y").ints("from", {2}, {0, 0}).ints("to", {2}, {16, 16});
+  m.ints("last", {1}, {1}).ints("pairs", {3}, {-1, 2, 0});
+  m.node("Slice", {"x", "from", "to"}, {"part"}), m.node("Unsqueeze", {"part", "last"}, {"wide"});
+  addAttribute(m.node("Transpose", {"wide"}, {"turned"}), "perm", std::vector<int64_t>{0, 1, 2});
+  m.node("Reshape", {"turned", "pairs"}, {"y"});
+  const OnnxImport import = m.import();
+  CHECK(boundsOf(import, "h").min == 16);
+  CHECK(boundsOf(import, "w").min == 1);
+  CHECK(boundsOf(import, "w").max > 1000);
+  CHECK(run(import, {{"h", 16}, {"w", 3}}).dims == std::vector<int64_t>{8, 2, 3});
+  CHECK(run(import, {{"h", 20}, {"w", 40}}).dims == std::vector<int64_t>{8, 2, 16});
+}
+
+TEST_CASE("bounds that see less than the sizes make room for themselves") {
+  // x [n, n], n % 4 times: nothing at the greatest n, nor at half of it.
+  OnnxMaker m;
+  m.input("x", {"n", "n"}).output("y").ints("four", {1}, {4});
+  m.node("Shape", {"x"}, {"n"}), m.node("Mod", {"n", "four"}, {"times"});
+  addAttribute(*m.model.mutable_graph()->mutable_node(0), "end", int64_t{1});
+  addAttribute(m.node("Concat", {"times", "n"}, {"tiles"}), "axis", int64_t{0});
+  m.node("Tile", {"x", "tiles"}, {"y"});
+  const OnnxImport import = m.import();
+  CHECK(boundsOf(import, "n").min == 1);
+  CHECK(run(import, {{"n", 2}}).dims == std::vector<int64_t>{4, 4});
+  CHECK(run(import, {{"n", 4}}).dims == std::vector<int64_t>{0, 16});
+}
+
+TEST_CASE("operands that share a batch under two names meet") {
+  OnnxMaker m(20);
+  m.input("x", {"n", "1", "2", "2"}).input("grid", {"k", "1", "1", "2"}).output("y");
+  m.node("GridSample", {"x", "grid"}, {"y"});
+  const OnnxImport import = m.import();
+  CHECK(run(import, {{"n", 2}, {"k", 2}}).dims == std::vector<int64_t>{2, 1, 1, 1});
+}
