@@ -108,12 +108,42 @@ std::vector<int> devicesOf(const std::vector<UOp>& order, size_t ids) {
   return found;
 }
 
+bool isDear(UOp n) {
+  return n.op() == Op::Reduce && static_cast<double>(likelyNumel(n.src(0))) >= parameters::kWorthCondition;
+}
+
+// Ids of reductions to one element that the conditions are computed from, by which runs leave out dear reductions.
+std::set<uint32_t> decidingSums(const std::vector<UOp>& order, const std::vector<Side>& sideOf) {
+  std::vector<UOp> open;
+  for (UOp n : order)
+    if (isDear(n) && sideOf[n.id()].isOne()) open.push_back(sideOf[n.id()].condition());
+  std::set<uint32_t> sums, seen;
+  while (!open.empty()) {
+    const UOp n = open.back();
+    open.pop_back();
+    if (n.maxNumel() != 1 || isStorage(n) || !seen.insert(n.id()).second) continue;
+    if (n.op() == Op::Reduce)
+      sums.insert(n.id());
+    else
+      open.insert(open.end(), n.src().begin(), n.src().end());
+  }
+  return sums;
+}
+
 // A reduction of copies on one device, for a kernel that reads those of others: there the work would change its place.
 bool isOnAnotherDevice(FusionState& s, UOp n, Verdict&) {
   if (n.op() != Op::Reduce || s.deviceOf[n.id()] < 0) return false;
   return std::ranges::any_of(s.uses.of(n),
                              [&](const Use& use) { return s.deviceOf[s.uses.owner(use).id()] != s.deviceOf[n.id()]; });
 }
+
+// A long reduction on one side of a choice that its kernel makes: runs that take the other side leave its own out.
+bool isOnOneSide(FusionState& s, UOp n, Verdict&) {
+  const Side& side = s.sideOf[n.id()];
+  if (s.machine.gpu.threads > 0 || !side.isOne() || !isDear(n)) return false;
+  return std::ranges::any_of(s.uses.of(n), [&](const Use& use) { return !(s.sideOf[s.uses.owner(use).id()] == side); });
+}
+bool isDeciding(FusionState& s, UOp n, Verdict&) { return s.machine.gpu.threads == 0 && s.deciding.contains(n.id()); }
 
 bool isReduce(FusionState&, UOp n, Verdict&) { return n.op() == Op::Reduce; }
 bool isReadWhole(FusionState& s, UOp n, Verdict&) { return hasOwnKernel(n.op()) || s.isOperand.contains(n.id()); }
@@ -194,6 +224,8 @@ constexpr FusionRule kFusionRules[] = {
     {Keep, "its kernel would be too large", isTooLarge},
     {Fuse, kNoChoice, isIndex},
     {Keep, "its kernel reads values of other devices", isOnAnotherDevice},
+    {Keep, "runs choose by it what they leave out", isDeciding},
+    {Keep, "one side of the choice that its kernel makes needs it", isOnOneSide},
     {Fuse, "no element of it is computed twice", isOnlyProduct},
     {Keep, "products with tiles of their own take less time than its rows in one kernel", isFasterInMemory},
     {Rows, "reductions of its kernel sweep over its rows", hasProductRows},
@@ -225,8 +257,9 @@ std::string_view toText(Fate fate) {
 
 FusionState::FusionState(UOp sink, const GraphMachine& machine)
     : machine(machine), order(toposort(sink)), isIndexMath(indexMath(order, idsBelow(order))),
-      isCut(isIndexMath.size()), deviceOf(devicesOf(order, isIndexMath.size())), uses(isIndexMath.size()),
-      dag(isIndexMath.size(), isIndexMath), costs(order, dag, isIndexMath, isCut) {}
+      isCut(isIndexMath.size()), deviceOf(devicesOf(order, isIndexMath.size())), sideOf(sidesOf(order)),
+      deciding(decidingSums(order, sideOf)), uses(isIndexMath.size()), dag(isIndexMath.size(), isIndexMath),
+      costs(order, dag, isIndexMath, isCut) {}
 
 void FusionState::beginWalk() {
   uses.clear();

@@ -10,6 +10,7 @@
 #include "schedule/fuse_costs.h"
 #include "schedule/fuse_rows.h"
 #include "schedule/fuse_uses.h"
+#include "schedule/sides.h"
 
 namespace svod {
 
@@ -34,6 +35,8 @@ struct FusionState {
   std::vector<bool> isIndexMath;  // by node id: every kernel computes these for itself
   std::vector<bool> isCut;        // by node id: kept, as its kernel would be too large
   std::vector<int> deviceOf;      // by node id: number of the one device whose copies it reads, kNoDevice, kManyDevices
+  std::vector<Side> sideOf;       // by node id: the runs that need it
+  std::set<uint32_t> deciding;    // sums that choices with a dear side are made by
   FusionUses uses;
   ElementDag dag;
   FusionCosts costs;

@@ -5,6 +5,7 @@
 #include "schedule/in_place.h"
 #include "schedule/scheduler.h"
 #include "schedule/siblings.h"
+#include "schedule/unchosen.h"
 #include "schedule/verify_schedule.h"
 #include "schedule/views.h"
 #include "tensor/late_normalize.h"
@@ -76,6 +77,14 @@ Result<UOp> viewParts(UOp root, PassContext& cx) {
   return root;
 }
 
+/// On a GPU the host would wait for each condition.
+Result<UOp> skipSides(UOp root, PassContext& cx) {
+  GraphJob& job = jobOf(cx);
+  if (job.options.machine.gpu.threads == 0 && job.model.devices.size() <= 1)
+    skipUnchosen(job.model, *job.schedule, job.decisions);
+  return root;
+}
+
 Result<UOp> joinKernels(UOp root, PassContext& cx) {
   joinSiblings(*jobOf(cx).schedule, jobOf(cx).decisions);
   return root;
@@ -112,6 +121,9 @@ constexpr Pass kGraphPasses[] = {
      makeKernels},
     // Before kernels are joined: what only moves elements would become a result of another kernel.
     {"use-views", "contiguous parts of buffers that are used where they lie", K, K, viewParts, true},
+    // Before kernels are joined: those of two sides would become one that both need.
+    {"skip-unchosen", "what one side of a choice needs is left out where a run takes the other side", K, K, skipSides,
+     true},
     // Before in-place: a joined kernel has several results and takes no operand's place.
     {"join-siblings", "kernels with equal loops that read one memory become one with several results", K, K,
      joinKernels, true},

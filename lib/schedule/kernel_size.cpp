@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <ranges>
 
+#include "ir/likely.h"
 #include "schedule/fuse_uses.h"
 #include "tensor/nodes.h"
+#include "tensor/work.h"
 
 namespace svod {
 
@@ -101,6 +103,18 @@ bool cutLargeKernels(std::span<const UOp> order, ElementDag& dag, const std::fun
       if (!isRead(s)) cut(s);
   }
   return found;
+}
+
+double launchCost(UOp sink) {
+  double sum = kLaunch;
+  for (UOp n : toposort(sink)) {
+    const double each = n.op() == Op::Load ? kLoadCost : n.op() == Op::Store ? kStoreCost : work(n);
+    if (each == 0 || n.dtype() == DType::Index) continue;
+    double times = 1;
+    for (UOp range : n.ranges()) times *= static_cast<double>(std::max<int64_t>(1, likelySize(range.src(0))));
+    sum += each * times;
+  }
+  return sum;
 }
 
 }  // namespace svod

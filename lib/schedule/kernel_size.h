@@ -23,6 +23,9 @@ constexpr SizeLimit kMaxElementwise = {160, 24, 400, 12}, kMaxReduce = {64, 12, 
 /// Whether a reshape does more than to add and remove axes of one element.
 bool regroups(UOp node);
 
+/// Of a launch of the kernel: every node as often as the loops it depends on run, index arithmetic aside.
+double launchCost(UOp sink);
+
 /// Marks values of `order`, which is topological, at which a kernel has grown too large; false when there are none.
 /// `hasBuffer` says what is read from one. Values whose ids are in `uncut` are never marked.
 bool cutLargeKernels(std::span<const UOp> order, ElementDag& dag, const std::function<bool(UOp)>& hasBuffer,

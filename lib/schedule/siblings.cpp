@@ -5,12 +5,10 @@
 #include <optional>
 #include <set>
 
-#include "ir/likely.h"
 #include "schedule/add_kernel.h"
 #include "schedule/kernel_size.h"
 #include "tensor/node_names.h"
 #include "tensor/parameters.h"
-#include "tensor/work.h"
 
 namespace svod {
 
@@ -104,19 +102,6 @@ UOp withOwnReduces(Graph& graph, UOp nest, UOp beside, OwnIds own) {
   if (!others.empty()) id = std::max(id, others.rbegin()->first + 1);
   for (UOp n : from) to.push_back(graph.range(n.src(0), id++, AxisType::Reduce));
   return substitute(graph, nest, from, to);
-}
-
-/// Of a launch of the kernel: every node as often as the loops it depends on run, index arithmetic aside.
-double costOf(UOp sink) {
-  double sum = kLaunch;
-  for (UOp n : toposort(sink)) {
-    const double each = n.op() == Op::Load ? kLoadCost : n.op() == Op::Store ? kStoreCost : work(n);
-    if (each == 0 || n.dtype() == DType::Index) continue;
-    double times = 1;
-    for (UOp range : n.ranges()) times *= static_cast<double>(std::max<int64_t>(1, likelySize(range.src(0))));
-    sum += each * times;
-  }
-  return sum;
 }
 
 bool isSmallEnough(UOp sink) {
@@ -225,9 +210,9 @@ class Siblings {
     UOp sink = bothNests(*graph, nest, other);
     if (!isSmallEnough(sink) || !isWorthOneKernel(stores, storesOf(other), sink)) return false;
     const std::string name = "join:" + plainLabel(first.label) + "+" + plainLabel(second.label);
-    const double apart = costOf(kernel(first).sink) + costOf(kernel(second).sink);
+    const double apart = launchCost(kernel(first).sink) + launchCost(kernel(second).sink);
     const Decision decision{
-        name, {{"join", costOf(sink)}, {"apart", apart}}, 0, "both read the same memory in equal loops"};
+        name, {{"join", launchCost(sink)}, {"apart", apart}}, 0, "both read the same memory in equal loops"};
     if (decisions_.decide(decision) == 1) return false;
     if (other != loading)
       sink = bothNests(*graph, nest, fedFrom(*graph, withOwnReduces(*graph, loading, nest, OwnIds::All), stores));

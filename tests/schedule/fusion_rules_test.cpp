@@ -44,6 +44,10 @@ const RuleCase kCases[] = {
     {"its kernel reads values of other devices",
      "input x: f32[8, 10]\ninput w: f32[10, 7]\noutput y = copy(x, device=a) @ copy(w, device=a) + "
      "copy(x, device=b) @ copy(w, device=b)"},
+    {"runs choose by it what they leave out",
+     "input x: f32[64, 64]\ninput u: f32[64, 64]\noutput y = where(eq(sum(x), 3), x @ u, x)"},
+    {"one side of the choice that its kernel makes needs it",
+     "input d: bool\ninput x: f32[64, 64]\ninput u: f32[64, 64]\noutput y = where(d, x @ u, x)"},
     {"its kernel computes another product",
      "input x: f32[64, 64]\ninput u: f32[64, 64]\ninput w: f32[64, 64]\noutput y = silu(matmul(x, u)) * matmul(x, w)"},
     {"it would be computed more than once", "input x: f32[64, 64]\noutput y = matmul(matmul(x, x), x)"},
