@@ -33,6 +33,18 @@ int64_t otherSize(const VarArg& v) {
   return std::clamp(isLarge ? v.likely * parameters::kOtherRun / 100 : v.likely, v.min, v.max);
 }
 
+/// Whether sums of a few terms are all it has, as those of pools and of filters of one channel: how well tiles divide
+/// short lines is most of their time, and little of that of compiling.
+bool sumsWindowsAlone(UOp sink) {
+  int64_t terms = 1;
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::Range || n.argAs<AxisArg>().type != AxisType::Reduce) continue;
+    if (n.src(0).bounds().max > parameters::kTermsOfWindow) return false;
+    terms *= n.src(0).bounds().max;
+  }
+  return terms > 1 && terms <= parameters::kTermsOfWindow;
+}
+
 }  // namespace
 
 SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
@@ -51,7 +63,7 @@ SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
   add(each(smallSize), arePictures ? parameters::kSmallWeight : 1);
   const size_t chosen = points_.size();
   if (arePictures) add(each(otherSize), 1);
-  if (points_.size() > chosen) points_.back().isPricedOnly = true;
+  if (points_.size() > chosen) points_.back().isPricedOnly = !sumsWindowsAlone(sink);
   const bool isProduct = hasRowsOfProduct(sink);
   const int64_t least = isProduct ? parameters::kRowsOfLargerProduct : 0;
   larger_ = add(each([&](const VarArg& v) {

@@ -54,7 +54,8 @@ void price(Graph& graph, const SizePoints& points, const Caps& caps, SizedChoice
   }
 }
 
-/// The first, unless another one is clearly better. One for few rows of a product is the best where it is the only one.
+/// The first, unless another one is clearly better. One for few rows of a product is the best where it is the only one,
+/// or where few rows are likely and it saves most of them: a plan has few cases, and those that save little go without.
 SizedChoice& bestOf(std::span<SizedChoice> choices, const SizePoints& points) {
   const auto isForCase = [&](const SizedChoice& c) { return points.all()[c.point].isForCase; };
   const auto first = std::ranges::find_if_not(choices, isForCase);
@@ -62,7 +63,13 @@ SizedChoice& bestOf(std::span<SizedChoice> choices, const SizePoints& points) {
   const auto regretOf = [&](const SizedChoice& c) { return isForCase(c) ? HUGE_VAL : c.regret; };
   SizedChoice& least = *std::ranges::min_element(choices, {}, regretOf);
   const bool isClear = first->regret - least.regret > points.weight() * std::log(parameters::kClearlyBetter);
-  return isClear ? least : *first;
+  SizedChoice& best = isClear ? least : *first;
+  if (choices.size() == 1 || !points.all()[0].isForCase) return best;
+  const auto likelyTime = [](const SizedChoice& c) { return c.times[0]; };
+  SizedChoice& likely = *std::ranges::min_element(choices, {}, likelyTime);
+  const double saved = best.times[0] - likely.times[0];
+  const bool isFarOff = best.times[0] > parameters::kCaseGain * likely.times[0] && saved < parameters::kCaseLeast;
+  return isFarOff ? likely : best;
 }
 
 }  // namespace

@@ -181,6 +181,21 @@ TEST_CASE("A picture is priced at another size too, for which nothing is chosen"
   CHECK(points.limits(larger, likely, all).empty());
 }
 
+TEST_CASE("Windows of one channel are chosen for the other size of a picture, too") {
+  const auto isChosenFor320 = [](const std::string& operands, const std::string& result) {
+    const OneKernel one("var h in [1, 800] ~ 224\nvar w in [1, 800] ~ 224\n" + operands + "\noutput y = " + result +
+                        "\n");
+    const SizePoints points((*one).sink);
+    REQUIRE(points.toText(points.all()[2]) == "h = 320, w = 320");
+    return !points.all()[2].isPricedOnly;
+  };
+  const std::string picture = "input x: f32[1, 32, h, w]\n";
+  CHECK(isChosenFor320(picture + "input f: f32[32, 1, 5, 5]", "conv2d(x, f, padding=2, groups=32)"));
+  CHECK(isChosenFor320(picture, "max_pool(x, kernel=[3, 3], stride=[1, 1], padding=[1, 1, 1, 1])"));
+  CHECK(!isChosenFor320(picture + "input f: f32[32, 32, 3, 3]", "conv2d(x, f, padding=1)"));
+  CHECK(!isChosenFor320(picture, "relu(x)"));
+}
+
 TEST_CASE("A kernel that is slow at some sizes has another one there") {
   const OneKernel one(product("[1, 512] ~ 1", "[1, 512]"));
   const Kernel& kernel = *one;
@@ -268,6 +283,27 @@ TEST_CASE("What is chosen for few rows of a product is no case of many rows") {
   choices[1].point = 4;
   REQUIRE(points.all()[4].isForCase);
   CHECK(sizes() == std::vector<std::vector<SizeLimits>>{{{"m", 1, 3, 3}}});
+}
+
+TEST_CASE("A small product of rows that are likely to be few is chosen for these: it may have no case") {
+  const auto madeFor = [](const std::string& columns) {
+    const OneKernel one("var m in [1, 512] ~ 1\ninput x: f32[m, 200]\ninput w: f32[" + columns +
+                        ", 200]\noutput y = matmul(x, transpose(w))\n");
+    const Kernel& kernel = *one;
+    const auto lists = [](UOp sink, const LoopNames&, const Caps&) {
+      int64_t rows = 1;
+      for (UOp n : toposort(sink))
+        if (n.op() == Op::Var) rows = n.bounds().max;
+      Choice choice;
+      const std::vector<OptOp> list =
+          parseOpts(rows <= 3 ? "upcast(n1,10) vector(k0,16)" : "upcast(n1,5) vector(n0,16)").value();
+      for (const OptOp& opt : list) choice.opts.push_back({opt, "as the test wants"});
+      return choice;
+    };
+    return chooseForPoints(*kernel.graph, kernel.sink, SizePoints(kernel.sink), avx512(), lists)->why;
+  };
+  CHECK(madeFor("50") == "for m = 3");
+  CHECK(madeFor("20000") == "for m = 48");  // its case saves enough
 }
 
 TEST_CASE("A list that is chosen for few rows and for many is one for many") {
