@@ -133,19 +133,48 @@ class Decider {
     return UOp();
   }
 
-  // min(a, b) is a or b, and max(a, b) the other one. Both cases are tried for all values, so `Never` is proved by both
-  // and `NotAlways` by none.
+  // min(a, b) is a or b, and max(a, b) the other one. Where one variable decides which, each case has the values of it
+  // for which it is so. Else both are tried for all values, so `Never` is proved by both and `NotAlways` by none.
   Truth byChoice(UOp dim, UOp choice) {
     const Op opposite = choice.op() == Op::Min ? Op::Max : Op::Min;
     const UOp other = g_.alu(opposite, {choice.src(0), choice.src(1)});
     Cases cases;
     for (size_t i = 0; i < 2 && budget_ > 0; ++i) {
-      Replacements by{{choice.id(), choice.src(i)}, {other.id(), choice.src(1 - i)}};
-      cases.add(this->cases(rebuilt(g_, dim, by)));
+      const UOp taken = choice.src(i), left = choice.src(1 - i);
+      UOp chosen = rebuilt(g_, dim, {{choice.id(), taken}, {other.id(), left}});
+      if (const auto values =
+              valuesWith(choice.op() == Op::Min ? subDims(g_, left, taken) : subDims(g_, taken, left))) {
+        const auto [leaf, low, high] = *values;
+        if (low > high) continue;
+        chosen = rebuilt(g_, chosen, {{leaf.id(), low == high ? g_.index(low) : fresh(low, high)}});
+      }
+      cases.add(this->cases(chosen));
       if (!cases.always && !cases.never) return Truth::Unknown;
     }
     if (budget_ <= 0) return Truth::Unknown;
     return cases.all() == Truth::NotAlways ? Truth::Unknown : cases.all();
+  }
+
+  struct Values {
+    UOp leaf;
+    int64_t low, high;
+  };
+
+  // The values of a variable with which `dim`, a number and a multiple of it alone, is 0 or more.
+  std::optional<Values> valuesWith(UOp dim) {
+    const Polynomial p = toPolynomial(g_, dim);
+    if (p.empty() || p[0].atoms.size() != 1 || p[0].atoms[0].op() != Op::Var || p.size() > 2) return std::nullopt;
+    if (p.size() == 2 && !p[1].atoms.empty()) return std::nullopt;
+    const UOp leaf = p[0].atoms[0];
+    const int64_t factor = p[0].factor, constant = constantOf(p);
+    constexpr int64_t kFarthest = int64_t{1} << 60;
+    if (factor == INT64_MIN || constant < -kFarthest || constant > kFarthest) return std::nullopt;
+    Values values{leaf, leaf.bounds().min, leaf.bounds().max};
+    if (factor > 0)
+      values.low = std::max(values.low, -floorDivide(constant, factor));
+    else
+      values.high = std::min(values.high, floorDivide(constant, -factor));
+    return values;
   }
 
   // The least common multiple of the numbers that divide something with `leaf` in it.

@@ -132,6 +132,8 @@ const Family kAlways[] = {
     CLAIM("less one", lessEqualDims, numberOf(h, 0), h* w - h),
     CLAIM("windows divide", dividesDim, numberOf(h, 7), (h + 6) / 7 * 7),
     CLAIM("heads divide", dividesDim, h * 12, w* h * 768),
+    CLAIM("sound that is as long as a window and a number of steps", dividesDim, numberOf(h, 256),
+          h + greatest(numberOf(h, 256) - h, 0) + (greatest(h, 256) + 255) / 256 * 256 - greatest(h, 256)),
     CLAIM("neighbours", dividesDim, numberOf(h, 2), h*(h + 1)),
 };
 const Family kNever[] = {
