@@ -62,6 +62,18 @@ Choice chooseWithin(Graph& graph, UOp sink, const LoopNames& names, const Caps& 
   return pick(prepared, std::move(*first));
 }
 
+std::optional<Choice> chooseOtherLanes(Graph& graph, UOp sink, const LoopNames& names, const Caps& caps) {
+  FactsCache cache;
+  Chooser prepared(graph, sink, names, caps, cache);
+  runAll(preparations(), prepared);
+  const std::optional<Seed> first = firstSeed(strategies(), prepared);
+  if (!first || !first->branches.wasMet(Branch::Lanes)) return std::nullopt;
+  std::optional<Seed> other = firstSeed(first->candidates.first(1), prepared, Branch::Lanes);
+  if (!other) return std::nullopt;
+  other->choice.why = "other lanes take less time over all sizes";
+  return std::move(other->choice);
+}
+
 }  // namespace
 
 Choice choose(Graph& graph, UOp sink, const Caps& caps) {
@@ -69,8 +81,12 @@ Choice choose(Graph& graph, UOp sink, const Caps& caps) {
   const auto within = [&](UOp sized, const LoopNames& names, const Caps& with) {
     return chooseWithin(graph, sized, names, with);
   };
+  const auto otherLanes = [&](UOp sized, const LoopNames& names, const Caps& with) {
+    return chooseOtherLanes(graph, sized, names, with);
+  };
   if (!points.all().empty())
-    if (std::optional<Choice> sized = chooseForPoints(graph, sink, points, caps, within)) return std::move(*sized);
+    if (std::optional<Choice> sized = chooseForPoints(graph, sink, points, caps, within, otherLanes))
+      return std::move(*sized);
   return within(sink, LoopNames(sink), caps);
 }
 

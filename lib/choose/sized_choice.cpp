@@ -18,14 +18,12 @@ namespace svod {
 namespace {
 
 std::vector<SizedChoice> sizedChoices(Graph& graph, UOp sink, const SizePoints& points, const Caps& caps,
-                                      const ChooseWithin& choose) {
+                                      const ChooseWithin& choose, const ChooseOther& otherLanes) {
   std::vector<SizedChoice> found;
   FactsCache cache;
   const Chooser merged = mergedRows(graph, sink, caps, cache);
   // Whether it is legal for all sizes.
-  const auto add = [&](size_t number, const Caps& with) {
-    const SizePoint& point = points.all()[number];
-    Choice choice = choose(runUpTo(graph, merged.sink, points, point, caps), merged.names, with);
+  const auto addChoice = [&](size_t number, const Caps& with, Choice choice) {
     choice.opts.insert(choice.opts.begin(), merged.opts.begin(), merged.opts.end());
     shareLargerRun(graph, sink, points, with, choice);
     const auto same =
@@ -38,12 +36,20 @@ std::vector<SizedChoice> sizedChoices(Graph& graph, UOp sink, const SizePoints& 
     if (all) found.push_back({std::move(choice), *all, number, {}});
     return all.has_value();
   };
+  const auto upTo = [&](size_t number) { return runUpTo(graph, merged.sink, points, points.all()[number], caps); };
+  const auto add = [&](size_t number, const Caps& with) {
+    return addChoice(number, with, choose(upTo(number), merged.names, with));
+  };
   Caps lanesAlone = caps;  // tile units take whole tiles, which no free size promises
   lanesAlone.tiles.clear();
   // What a GPU takes for the few elements of a small run is not predicted: the likely one stands for all.
   const size_t count = caps.workgroups ? 1 : points.all().size();
   for (size_t i = 0; i < count; ++i)
     if (!points.all()[i].isPricedOnly && !add(i, caps) && !caps.tiles.empty()) add(i, lanesAlone);
+  // Lanes along rows suit the likely number of them alone.
+  if (otherLanes && !caps.workgroups && patternOf(sink) == Pattern::Gemm)
+    if (std::optional<Choice> other = otherLanes(upTo(0), merged.names, lanesAlone))
+      addChoice(0, lanesAlone, std::move(*other));
   return found;
 }
 
@@ -105,8 +111,8 @@ std::optional<UOp> withOpts(Graph& graph, UOp sink, const Choice& choice, const 
 }
 
 std::optional<Choice> chooseForPoints(Graph& graph, UOp sink, const SizePoints& points, const Caps& caps,
-                                      const ChooseWithin& choose) {
-  std::vector<SizedChoice> choices = sizedChoices(graph, sink, points, caps, choose);
+                                      const ChooseWithin& choose, const ChooseOther& otherLanes) {
+  std::vector<SizedChoice> choices = sizedChoices(graph, sink, points, caps, choose, otherLanes);
   if (choices.empty()) return std::nullopt;
   if (choices.size() > 1)
     for (SizedChoice& choice : choices) price(graph, points, caps, choice);

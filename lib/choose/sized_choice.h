@@ -10,11 +10,13 @@ namespace svod {
 
 /// Chooses for a kernel whose loops have these names, knowing the bounds of its sizes alone.
 using ChooseWithin = std::function<Choice(UOp sink, const LoopNames& names, const Caps& caps)>;
+/// The same with lanes along the other loop; nothing where there is none.
+using ChooseOther = std::function<std::optional<Choice>(UOp sink, const LoopNames& names, const Caps& caps)>;
 
-/// The choice for the likely sizes, or one for another point that is expected to be clearly better over all of them.
-/// Nothing where none of these is legal for all sizes.
+/// The choice for the likely sizes, or one for another point that is expected to be clearly better over all of them, or
+/// for products that with other lanes. Nothing where none of these is legal for all sizes.
 std::optional<Choice> chooseForPoints(Graph& graph, UOp sink, const SizePoints& points, const Caps& caps,
-                                      const ChooseWithin& choose);
+                                      const ChooseWithin& choose, const ChooseOther& otherLanes = {});
 
 /// The kernel of rows with loops that lie behind each other in every access as one, whatever their sizes: at a point
 /// where one of them runs once they would stay apart. Streams stay as they are: steps of a loop of known length need no

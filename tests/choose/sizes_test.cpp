@@ -143,6 +143,26 @@ TEST_CASE("Lanes of a product with weights lie along filters where lines of resu
   CHECK(full.find("vector(n1+n2") != std::string::npos);
 }
 
+TEST_CASE("A product has its lanes along the other loop where that takes less time over all sizes") {
+  const OneKernel one(rowsTimesMatrix("[1, 4096] ~ 64"));
+  const Kernel& kernel = *one;
+  const auto listed = [](std::string_view text, std::string why) {
+    Choice choice;
+    const std::vector<OptOp> list = parseOpts(text).value();
+    for (const OptOp& opt : list) choice.opts.push_back({opt, "as the test wants"});
+    choice.why = std::move(why);
+    return choice;
+  };
+  const auto chosenOf = [&](const char* first, const char* other) {
+    const auto own = [&](UOp, const LoopNames&, const Caps&) { return listed(first, "first"); };
+    const auto others = [&](UOp, const LoopNames&, const Caps&) { return std::optional(listed(other, "other")); };
+    return chooseForPoints(*kernel.graph, kernel.sink, SizePoints(kernel.sink), avx512(), own, others)->why;
+  };
+  const char *alongRows = "upcast(n1,8) vector(n0,16)", *alongColumns = "upcast(n0,6) vector(n1,16) upcast(n1,4)";
+  CHECK_THAT(chosenOf(alongRows, alongColumns), Catch::StartsWith("other"));
+  CHECK_THAT(chosenOf(alongColumns, alongRows), Catch::StartsWith("first"));
+}
+
 TEST_CASE("Short lines of a larger matrix are copied for a product") {
   const auto product = [](const std::string& read) {
     Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "sapphirerapids").value(), Numerics::Contract);
