@@ -10,12 +10,6 @@ namespace svod {
 
 namespace {
 
-const proto::NodeProto* makerOf(const proto::GraphProto& body, const std::string& name) {
-  for (const proto::NodeProto& node : body.node())
-    if (std::ranges::find(node.output(), name) != node.output().end()) return &node;
-  return nullptr;
-}
-
 bool isStandard(const proto::NodeProto& node, std::string_view op) {
   return node.op_type() == op && (node.domain().empty() || node.domain() == "ai.onnx") && node.output_size() == 1;
 }

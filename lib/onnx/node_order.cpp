@@ -148,4 +148,10 @@ std::string circleThrough(const ProtoNodes& nodes, const std::string& name) {
   return text;
 }
 
+const proto::NodeProto* makerOf(const proto::GraphProto& body, const std::string& name) {
+  for (const proto::NodeProto& node : body.node())
+    if (std::ranges::find(node.output(), name) != node.output().end()) return &node;
+  return nullptr;
+}
+
 }  // namespace svod

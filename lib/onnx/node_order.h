@@ -25,4 +25,7 @@ void addUses(const ProtoNodes& nodes, UsedNames& names);
 /// Why `name`, which one of the nodes makes, depends on itself: "'a' needs 'b', 'b' needs 'a'". Empty when it does not.
 std::string circleThrough(const ProtoNodes& nodes, const std::string& name);
 
+/// The node of a body that makes a value; null where none does.
+const proto::NodeProto* makerOf(const proto::GraphProto& body, const std::string& name);
+
 }  // namespace svod

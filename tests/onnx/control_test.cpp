@@ -165,6 +165,36 @@ TEST_CASE("a loop that ends early tells how much it collected") {
   }
 }
 
+TEST_CASE("a loop that compares a counter with a size has as many steps") {
+  // As Keras writes a layer over time: the counter and the size are compared as floats, and the size is carried along.
+  for (const char* rows : {"n", "40", "3"}) {
+    OnnxMaker m;
+    m.input("x", {rows, "2"}).ints("0", {}, {0}).ints("1", {}, {1}).ints("axis", {1}, {0}).output("y");
+    addAttribute(m.node("Shape", {"x"}, {"rows"}), "end", int64_t{1});
+    m.node("Squeeze", {"rows", "axis"}, {"size"}), m.floats("state", {2}, {0, 0});
+    m.node("Cast", {"size"}, {"length"}), m.node("Cast", {"0"}, {"zero"});
+    for (int i : {2, 3}) addAttribute(*m.model.mutable_graph()->mutable_node(i), "to", int64_t{1});
+    m.node("Less", {"zero", "length"}, {"start"});
+    proto::NodeProto& loop = m.node("Loop", {"", "start", "0", "state", "size"}, {"t", "last", "s", "y"});
+    proto::GraphProto& body =
+        addGraph(loop, "body", {"i", "on", "at", "h", "end"}, {"more", "next", "to", "same", "out"});
+    auto node = [&](const char* op, std::vector<std::string> from, const char* to) -> proto::NodeProto& {
+      addNode(*body.mutable_node(), op, std::move(from), {to});
+      return *body.mutable_node(body.node_size() - 1);
+    };
+    node("Add", {"at", "1"}, "next"), node("Gather", {"x", "at"}, "row"), node("Add", {"h", "row"}, "to");
+    node("Identity", {"to"}, "out"), node("Identity", {"end"}, "same");
+    addAttribute(node("Cast", {"next"}, "a"), "to", int64_t{1}),
+        addAttribute(node("Cast", {"end"}, "b"), "to", int64_t{1});
+    node("Less", {"a", "b"}, "more");
+    const OnnxImport import = m.import();
+    const HostTensor y = run(import, {{"n", 5}});
+    const int64_t steps = rows[0] == 'n' ? 5 : std::stoll(rows);
+    REQUIRE(y.dims == std::vector<int64_t>{steps, 2});
+    for (int64_t i = 0, sum = 0; i < steps; ++i) CHECK(y.at(2 * i).asFloat() == static_cast<double>(sum += 2 * i));
+  }
+}
+
 TEST_CASE("loops in loops") {
   OnnxMaker m;
   m.input("x", {"1"}).ints("outer", {}, {20}).ints("inner", {}, {30}).floats("one", {1}, {1}).output("y");

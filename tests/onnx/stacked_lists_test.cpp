@@ -156,17 +156,26 @@ TEST_CASE("a run chooses between lists with a free length") {
 }
 
 // As PyTorch's exporter writes EmbeddingBag: a counter below a size, and no trip count.
-TEST_CASE("a loop that a counter ends names the size that the counter comes to") {
-  const Write count = [](OnnxMaker& m) {
+Write counting(bool isByTwo) {
+  return [isByTwo](OnnxMaker& m) {
     m.node("Shape", {"x"}, {"dims"}), m.node("Gather", {"dims", "zero"}, {"rows"});
     m.node("SequenceEmpty", {}, {"none"}), m.node("Less", {"zero", "rows"}, {"first"});
     proto::NodeProto& loop = m.node("Loop", {"", "first", "zero", "none"}, {"end", "all"});
     proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "k", "l"}, {"go", "next", "more"});
     auto& nodes = *body.mutable_node();
     addNode(nodes, "Gather", {"x", "k"}, {"row"}), addNode(nodes, "SequenceInsert", {"l", "row"}, {"more"});
-    addNode(nodes, "Add", {"k", "one"}, {"next"}), addNode(nodes, "Less", {"next", "rows"}, {"go"});
+    if (isByTwo) addNode(nodes, "Add", {"k", "one"}, {"between"});
+    addNode(nodes, "Add", {isByTwo ? "between" : "k", "one"}, {"next"}),
+        addNode(nodes, "Less", {"next", "rows"}, {"go"});
     join(m, "all", 0, 1);
   };
-  CHECK(isRefused(model("n", count).import(), "a number: --var n=SIZE"));
-  CHECK(model("3", count).import().model);
+}
+
+TEST_CASE("a loop that a counter ends has as many steps as the size that the counter comes to") {
+  checkAsLists("Loop by a counter", {1, 3, 20}, counting(false));
+}
+
+TEST_CASE("a loop that a counter ends otherwise names the size that the counter comes to") {
+  CHECK(isRefused(model("n", counting(true)).import(), "a number: --var n=SIZE"));
+  CHECK(model("3", counting(true)).import().model);
 }

@@ -2,6 +2,7 @@
 // have no side effects, so a branch that only a run can choose is a choice between values.
 #include <algorithm>
 
+#include "onnx/counted_loops.h"
 #include "onnx/grown_states.h"
 #include "onnx/ops/common.h"
 #include "onnx/ops/steps.h"
@@ -140,6 +141,7 @@ struct LoopNode {
   std::optional<int64_t> trips;  // when it is known
   Tensor condition;              // of the first step, or null
   Dim count;                     // the trip count where it is known, but no number
+  bool isCounted = false;        // its condition holds for that many steps, and for no other one
 
   std::vector<Tensor> body(Tensor step, const std::vector<Tensor>& from, std::span<const OutputAs> others = {}) const {
     // A step takes place only under its condition.
@@ -148,9 +150,47 @@ struct LoopNode {
     std::vector<Tensor> made = n.graph("body", inputs, others);
     if (n.b.failed() || made.empty()) return {};
     bool fits = n.require(made.size() >= state.size() + 1, "the body gives a condition and every carried value");
+    if (fits && isCounted) made[0] = always(n);
     return fits ? made : std::vector<Tensor>();
   }
+  void countSteps();
+  Tensor fixedValue(const std::string& condition, const std::string& name) const;
 };
+
+// A value that no node of the body makes.
+Tensor LoopNode::fixedValue(const std::string& condition, const std::string& name) const {
+  Tensor value;
+  n.attempt([&] {
+    GraphBuilder::Mark before = n.b.mark();
+    const bool wasRehearsing = n.isRehearsing();
+    n.setRehearsing(true);
+    const std::vector<Tensor> made = body(number(n, 0), state, std::vector<OutputAs>{{condition, name}});
+    if (!made.empty()) value = made[0];
+    n.b.rewind(std::move(before));
+    n.setRehearsing(wasRehearsing);
+  });
+  return value && isInt(value.dtype()) && value.rank() == 0 ? value : Tensor();
+}
+
+// A loop over time that counts for itself has as many steps as its counter takes to the limit.
+void LoopNode::countSteps() {
+  const proto::GraphProto* text = n.graphText("body");
+  const std::optional<CountedLoop> counted = text != nullptr ? countedLoop(*text) : std::nullopt;
+  if (!counted || counted->state >= state.size()) return;
+  const std::optional<HostTensor> first = n.valueOf(state[counted->state]);
+  if (!first || first->numel() != 1 || !isInt(first->dtype)) return;
+  const Tensor step = fixedValue(counted->condition, counted->step),
+               limit = step ? fixedValue(counted->condition, counted->limit) : Tensor();
+  const std::optional<HostTensor> by = step ? n.valueOf(step) : std::nullopt;
+  if (!limit || !by || by->at(0).asInt() != 1 || !n.withArgs({limit}).isKnown(0)) return;
+  const Dim steps = n.withArgs({limit}).sizes(0)[0] - first->at(0).asInt();
+  constexpr int64_t kExact = 1 << 24;  // what f32 counts to, in which they may be compared
+  if (!steps || steps.max() > kExact || steps.min() < 1) return;
+  if (!knownCondition(n, condition)) n.expect({1}, unsqueeze(cast(scalarOf(condition), DType::I64), 0), {n.b.dim(1)});
+  isCounted = true, condition = Tensor();
+  trips = steps.isConst() ? std::optional(steps.constant()) : std::nullopt;
+  if (!trips) count = steps;
+}
 
 /// Steps laid out one after the other, which may be of different shapes.
 class LaidOut {
@@ -376,6 +416,7 @@ Results onnxLoop(OnnxNode& n) {
   } else if (n.has(0)) {
     loop.trips = n.integer("", 0, 0);
   }
+  if (loop.trips > INT32_MAX && knownCondition(n, loop.condition) != false) loop.countSteps();
   if (n.b.failed()) return Tensor();
   const bool hasLists = std::ranges::any_of(loop.state, [&](const Tensor& x) { return isList(n, x); });
   if (hasLists && loop.trips) return LaidOut(loop).run();
