@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -121,7 +122,9 @@ class FreeValues {
 
   std::string text() const {
     std::string outputs;
-    for (const FreeValue& v : pool_) outputs += "output " + v.name + "\n";
+    std::set<std::string> named;  // a piece may add what it found
+    for (const FreeValue& v : pool_)
+      if (named.insert(v.name).second) outputs += "output " + v.name + "\n";
     return variableText_ + head_ + body_ + outputs;
   }
 
