@@ -45,7 +45,31 @@ void prefetchCopy(Chooser& c, const Access& load, uint32_t slot) {
   });
 }
 
+// Columns of a product beside those of the register tile, which the next tile reads.
+void prefetchNextColumns(Chooser& c, const Access& load) {
+  const std::optional<Sweep> found = sweepOf(c.facts(), load);
+  if (!found || !found->isInRuns || found->all * byteSize(load.node.dtype()) <= c.caps.l1Bytes) return;
+  const int64_t run = runOf(load);
+  const bool areNext = std::ranges::any_of(load.node.ranges(), [&](UOp r) {
+    const std::optional<Pace> pace = paceOf(load, r);  // the last tile may begin earlier
+    return !isReduceLoop(c.facts(), r) && pace && pace->first == run && maxExtent(r) > 1;
+  });
+  if (!areNext) return;
+  const SlotAxisAmount ahead{*load.slot, c.numberOf(idOf(found->loop)), run};
+  attempt(c, [&](Chooser& trial) {
+    return trial.apply(OptKind::Prefetch, ahead, "short runs, of which the next tile reads those beside them") &&
+           prefetchesVectors(trial.sink, *load.slot);
+  });
+}
+
 }  // namespace
+
+void prefetchColumns(Chooser& c) {
+  if (c.pattern() != Pattern::Gemm || hasTiles(c.facts())) return;
+  std::vector<Access> loads;
+  for (const Walk& walk : walksOf(c.facts())) loads.push_back(walk.load);
+  for (const Access& load : loads) prefetchNextColumns(c, load);
+}
 
 void prefetchCopies(Chooser& c) {
   if (hasTiles(c.facts())) return;  // read in rows side by side, which hardware sees coming

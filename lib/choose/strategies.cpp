@@ -18,6 +18,7 @@
 #include "choose/shared_sums.h"
 #include "choose/tensor_core.h"
 #include "choose/thread_tiles.h"
+#include "choose/tile_order.h"
 #include "cost/parameters.h"
 #include "cost/windows.h"
 #include "facts/reduces.h"
@@ -144,6 +145,15 @@ constexpr Strategy kStrategies[] = {
 };
 
 constexpr Strategy kFinishes[] = {
+    {"tile-order",
+     "the two outermost loops of a product change places where that has the lower price: what the inner one walks "
+     "along is "
+     "read again and again, and should be near",
+     On::Cpu, LoopOrder::Free, nullptr, always<orderTiles>},
+    {"prefetch-columns",
+     "an operand of a product that does not fit L1, and is read in short runs far apart, is prefetched: the next run "
+     "beside each one, which the next register tile reads",
+     On::Cpu, LoopOrder::Free, nullptr, always<prefetchColumns>},
     {"thread-tiles",
      "thread axes until there are 64 tiles or four per worker, in kernels of 20 microseconds or more; fewer along axes "
      "where each tile would copy a panel or the windows of a convolution again",

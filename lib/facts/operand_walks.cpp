@@ -19,6 +19,18 @@ UOp nextLoop(const Access& load, int64_t least) {
   return best;
 }
 
+int64_t runOf(const Access& load) {
+  std::vector<std::pair<int64_t, int64_t>> steps;  // stride, number of them
+  for (UOp r : load.node.src(0).ranges())
+    if (const std::optional<Pace> pace = isLoop(r) ? std::nullopt : paceOf(load, r); pace && pace->first > 0)
+      steps.emplace_back(pace->first, maxExtent(r) - 1);
+  std::ranges::sort(steps);
+  int64_t run = 1;
+  for (const auto& [stride, count] : steps)
+    if (stride <= run) run += stride * count;
+  return run;
+}
+
 std::vector<Walk> walksOf(const KernelFacts& kernel) {
   std::vector<Walk> walks;
   for (const Access& a : kernel.accesses) {

@@ -16,6 +16,8 @@ std::vector<Walk> walksOf(const KernelFacts& kernel);
 
 /// The loop of the load with the smallest positive stride from `least` on; null when there is none.
 UOp nextLoop(const Access& load, int64_t least);
+/// Elements side by side that the lanes and copies of a load read at once; the last ones may begin earlier.
+int64_t runOf(const Access& load);
 bool isReduceLoop(const KernelFacts& kernel, UOp loop);
 
 /// How a reduce reads a buffer.

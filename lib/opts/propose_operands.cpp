@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "facts/operand_walks.h"
 #include "facts/reduces.h"
 #include "ir/tensor_core_form.h"
 #include "opts/legality.h"
@@ -67,7 +68,8 @@ std::vector<OptOp> proposePrefetch(const KernelFacts& kernel, const LoopNames& n
     const uint32_t slot = param.argAs<SlotArg>().slot;
     if (!std::ranges::binary_search(slots, slot)) continue;
     std::set<int64_t> aheads{kAheadBytes / std::max<int64_t>(1, byteSize(a.node.dtype()))};
-    for (const Axis& axis : kernel.axes)  // the next row, the next block
+    if (const int64_t run = runOf(a); run > 1) aheads.insert(run);  // the columns beside
+    for (const Axis& axis : kernel.axes)                            // the next row, the next block
       if (const int64_t stride = strideOf(a, axis.range).value_or(0); stride > 1) aheads.insert(stride);
     for (UOp r : loopsIn(kernel, kAnyNest, {AxisType::Loop, AxisType::Reduce, AxisType::Thread}))
       for (int64_t ahead : aheads) {

@@ -99,7 +99,7 @@ TEST_CASE("What the heuristic chooses for products of matrices") {
   CHECK(chosen(buildMatmul, {64, 64, 64}, caps) ==
         "tile(n1,32) order(n1.o,n0) upcast(n0,8) vector(n1.i,16) upcast(n1.i,2)");
   CHECK(chosen(buildMatmul, {100, 100, 100}, caps) ==
-        "tile(n1,32) order(n1.o,n0) upcast(n0,10) vector(n1.i,16) upcast(n1.i,2) thread(n1.o,1) "
+        "tile(n1,32) order(n1.o,n0) upcast(n0,10) vector(n1.i,16) upcast(n1.i,2) prefetch(2,k0,32) thread(n1.o,1) "
         "thread(n0,1)");
   for (Sizes s : {Sizes{64, 64, 64}, Sizes{512, 512, 512}, Sizes{196, 512, 2048}})  // the panel is not that of a bias
     CHECK(chosen(buildMatmulBias, s, caps) == chosen(buildMatmul, s, caps));
@@ -111,18 +111,28 @@ TEST_CASE("What the heuristic chooses for products of matrices") {
         "vector(n1.i,16) upcast(n1.i,4) unroll(k0,2) thread(n1.o,1) thread(n0,22)");
 }
 
+TEST_CASE("Columns of short sums go outside of rows, and those beside them are prefetched, where lines are whole") {
+  const std::string whole = chosen(buildMatmul, {48, 3136, 24}, avx512());
+  CHECK_THAT(whole, Catch::Contains("order(n1,n0) prefetch(2,k0,32)"));
+  const std::string broken = chosen(buildMatmul, {48, 3137, 24}, avx512());
+  CHECK_THAT(broken, !Catch::Contains("order("));
+  const std::string near = chosen(buildMatmul, {48, 256, 24}, avx512());  // fits L1
+  CHECK_THAT(near, !Catch::Contains("prefetch("));
+}
+
 TEST_CASE("Tiles of sums behind many functions are small, as each of them is code") {
   CHECK(chosen(buildMatmul, {48, 256, 256}, avx512()) ==
-        "tile(n1,32) order(n1.o,n0) upcast(n0,12) vector(n1.i,16) upcast(n1.i,2) unroll(k0,2) thread(n1.o,1) "
-        "thread(n0,1)");
+        "tile(n1,32) order(n1.o,n0) upcast(n0,12) vector(n1.i,16) upcast(n1.i,2) unroll(k0,2) prefetch(2,k0,32) "
+        "thread(n1.o,1) thread(n0,1)");
   CHECK(chosen(buildProductOfGates, {48, 256, 256}, avx512()) ==
-        "tile(n1,32) order(n1.o,n0) upcast(n0,4) vector(n1.i,16) upcast(n1.i,2) unroll(k0,4) thread(n1.o,1) "
-        "thread(n0,1)");
+        "tile(n1,32) order(n1.o,n0) upcast(n0,4) vector(n1.i,16) upcast(n1.i,2) unroll(k0,4) prefetch(2,k0,32) "
+        "thread(n1.o,1) thread(n0,1)");
 }
 
 TEST_CASE("Rows of a register tile hide the latency of their sums without copies of each") {
   CHECK(chosen(buildWeightedRows, {48, 64, 256}, avx512()) ==
-        "tile(n1,32) order(n1.o,n0) upcast(n0,12) vector(n1.i,16) upcast(n1.i,2) unroll(k0,2) vector(k1,16)");
+        "tile(n1,32) order(n1.o,n0) upcast(n0,12) vector(n1.i,16) upcast(n1.i,2) unroll(k0,2) vector(k1,16) "
+        "prefetch(2,k0,32)");
 }
 
 TEST_CASE("What the heuristic chooses for products whose rows lie across memory") {
