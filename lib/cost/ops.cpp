@@ -63,6 +63,14 @@ bool isLaidOut(const Access& access, const Caps& caps) {
   return access.slot && !access.isStore && std::ranges::find(caps.constants, *access.slot) != caps.constants.end();
 }
 
+/// Elements of a group that lie apart: each is loaded for itself, and put beside the others.
+static int64_t apartInGroup(const Access& access, const Caps& caps) {
+  if (access.isStore || isLaidOut(access, caps)) return 1;
+  for (UOp r : access.node.ranges())
+    if (axisType(r) == AxisType::Dot && strideOf(access, r) != 1) return maxExtent(r);
+  return 1;
+}
+
 bool hasMasks(const Access& access, const Caps& caps) {
   return caps.maskedBytes > 0 && byteSize(storageOf(access.node.src(0)).dtype()) >= caps.maskedBytes;
 }
@@ -94,10 +102,13 @@ double gpuInstructionsOf(UOp n) {
 Cycles cyclesOf(const Access& access, UOp range, int64_t width, double vectors, const Caps& caps) {
   const double ports = access.isStore ? kStorePorts : kLoadPorts;
   const Cycles plain{0, vectors / ports, vectors};
-  if (width <= 1) return plain;
   const std::optional<Pace> moves = paceOf(access, range);
+  const bool isSpread = width > 1 && moves && moves->first == 0 && moves->average == 0;  // one element for all lanes
+  if (const auto apart = static_cast<double>(apartInGroup(access, caps)); apart > 1 && (width <= 1 || isSpread))
+    return {kApartInGroup * apart, apart / ports, 2 * apart};
+  if (width <= 1) return plain;
   const bool isMasked = access.node.srcCount() > 2;
-  if (moves && moves->first == 0 && moves->average == 0) return {0, 1 / ports, 1};
+  if (isSpread) return {0, 1 / ports, 1};
   if (isLaidOut(access, caps) || (moves && moves->first == neighbourStride(access))) {
     if (!isMasked) return plain;
     const double each = access.isStore ? kMaskedStore : kMaskedLoad;
