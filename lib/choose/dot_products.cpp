@@ -69,13 +69,13 @@ bool multipliesRows(const KernelFacts& kernel) {
 
 }  // namespace
 
-int64_t groupChannels(Chooser& c, const Windows& w) {
+std::optional<ChannelGroups> groupChannels(Chooser& c, const Windows& w) {
   const int64_t group = dotGroupOf(c.graph, c.facts().reduces[0], c.caps);
-  if (group == 0) return 0;
+  if (group == 0) return std::nullopt;
   for (UOp r : w.taps)
     if (maxExtent(r) >= group && !isTap(c, w, r) && c.apply(OptKind::Dot, idOf(r), group, groupReason(group)))
-      return group;
-  return 0;
+      return ChannelGroups{group, idOf(r)};
+  return std::nullopt;
 }
 
 void useDots(Chooser& c) {

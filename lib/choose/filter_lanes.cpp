@@ -5,10 +5,9 @@
 #include "choose/copy_lanes.h"
 #include "choose/dot_products.h"
 #include "choose/unroll.h"
+#include "choose/windows.h"
 #include "cost/filter_tile.h"
-#include "cost/levels.h"
 #include "facts/accesses.h"
-#include "facts/local_buffers.h"
 #include "facts/reduces.h"
 
 namespace svod {
@@ -29,23 +28,6 @@ bool areWeightsInLanes(const Chooser& c, const Windows& w) {
   });
 }
 
-struct Copied {
-  Chooser kernel;   // reads the copy
-  uint32_t column;  // the loop along its lines
-};
-
-// The kernel with a copy of as many lines as stay in the cache; nothing where not even one does.
-std::optional<Copied> copied(const Chooser& c, const Windows& w, int64_t columns) {
-  for (int64_t n : linesOfCopy(w)) {
-    Copied trial{c, 0};
-    const std::optional<CopiedLines> loops = copyLines(trial.kernel, w, n, columns);
-    if (!loops || trial.kernel.facts().fills.empty()) return std::nullopt;
-    trial.column = loops->column;
-    if (fillBytes(trial.kernel.facts().fills[0]) <= residentBytes(c.caps)) return trial;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 bool suitsFilters(const Chooser& c, const Windows& w) {
@@ -60,15 +42,16 @@ bool multiplyFilters(Chooser& c) {
   const int64_t lanes = lanesOf(c);
   if (lanes < 2 || maxExtent(filter) < lanes || (!w.areFixed() && !suitsFilters(c, w))) return false;
   Chooser grouped = c;
-  const int64_t group = w.elementBytes < 4 ? groupChannels(grouped, w) : 1;
-  if (group == 0) return false;
+  const std::optional<ChannelGroups> groups = w.elementBytes < 4 ? groupChannels(grouped, w) : ChannelGroups{1, 0};
+  if (!groups) return false;
   int64_t taps = 1;
   for (UOp r : w.taps) taps *= maxExtent(r);
   const std::optional<FilterTile> tile =
-      bestFilterTile({maxExtent(filter), maxExtent(w.column), taps / group, lanes}, c.caps);
+      bestFilterTile({maxExtent(filter), maxExtent(w.column), taps / groups->size, lanes}, c.caps);
   if (!tile) return false;
   const int64_t columns = maxExtent(w.column);
-  std::optional<Copied> copy = copied(grouped, w, constExtent(w.column) ? columns : roundUp(columns, tile->columns));
+  std::optional<CopiedWindows> copy =
+      copyThatStays(grouped, w, constExtent(w.column) ? columns : roundUp(columns, tile->columns));
   if (!copy) return false;
   Chooser& trial = copy->kernel;
   vectorizeWindows(trial, w.slot);
@@ -76,7 +59,7 @@ bool multiplyFilters(Chooser& c) {
     return false;
   if (tile->vectors > 1) trial.apply(OptKind::Upcast, idOf(filter), tile->vectors, "vectors share what windows read");
   if (tile->columns > 1)
-    trial.apply(OptKind::Upcast, copy->column, tile->columns, "columns share the weights they read");
+    trial.apply(OptKind::Upcast, copy->loops.column, tile->columns, "columns share the weights they read");
   unrollInnermost(trial, reduceOver(trial.facts(), trial.range(idOf(filter))), tile->vectors * tile->columns);
   c.keep(std::move(trial));
   return true;

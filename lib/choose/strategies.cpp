@@ -19,6 +19,7 @@
 #include "choose/tensor_core.h"
 #include "choose/thread_tiles.h"
 #include "choose/tile_order.h"
+#include "choose/tile_windows.h"
 #include "cost/parameters.h"
 #include "cost/windows.h"
 #include "facts/reduces.h"
@@ -116,6 +117,10 @@ constexpr Strategy kStrategies[] = {
      "all other kernels on a GPU: output axes become the grid, but for parts of those that no sum depends on, which a "
      "thread runs itself where its sums take longer than its results; neighbours become a workgroup",
      On::Gpu, LoopOrder::Any, nullptr, groupsInGrid},
+    {"tile-windows",
+     "convolutions in a tile unit: filters are its rows, and columns of a line its columns, in a copy of what windows "
+     "read (`window`) with groups of channels side by side. Short lines go on in the next one (`pitch`)",
+     On::Cpu, LoopOrder::Free, copiesWindows, multiplyWindowsInTiles},
     {"direct-conv",
      "convolutions, dilated or not, of 16 filters or more: what windows read for some lines is copied once for all "
      "filters (`window`). Lines, `pitch` and register tile have the least cycles. Not where no copy fits half of L2",

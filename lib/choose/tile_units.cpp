@@ -40,13 +40,13 @@ int64_t columnsOf(const Panel& panel, int64_t block, const Caps& caps) {
   return std::max(block, residentBytes(caps) / panel.bytesPerColumn / block * block);
 }
 
-bool multiply(Chooser& c, const LoopNest& nest, uint32_t number) {
+bool multiply(Chooser& c, const LoopNest& nest, uint32_t number, bool areShared) {
   const TileUnit& unit = *c.caps.tiles[number];
   const UOp columns = nest.lanes.range, rows = rowsOf(c.facts(), nest.reduce, columns, unit.m);
   if (!rows || maxExtent(columns) < unit.n) return false;
   const std::optional<Panel> panel = panelForRows(c.facts(), nest.reduce, columns, rows, c.laidOut(), nest.packed);
   if (!panel || panel->reduceAxes.size() != 1) return false;
-  const TileBlock block = blockOf(unit, maxExtent(rows), maxExtent(columns));
+  const TileBlock block = areShared ? blockOf(unit, maxExtent(rows), maxExtent(columns)) : TileBlock{1, 1};
   const uint32_t row = idOf(rows), terms = idOf(panel->reduceAxes[0]);
   const uint32_t column = splitColumns(c, idOf(columns), row, columnsOf(*panel, block.columns * unit.n, c.caps));
   if (!c.isLaidOut(panel->slot)) packPanel(c, *panel, column, unit.n, block.columns);
@@ -56,7 +56,7 @@ bool multiply(Chooser& c, const LoopNest& nest, uint32_t number) {
   if (block.rows > 1) c.apply(OptKind::Upcast, row, block.rows, shape + " tiles of results share what they load");
   if (block.columns > 1)
     c.apply(OptKind::Upcast, column, block.columns, shape + " tiles of results share what they load");
-  return true;
+  return haveConstantsInOrder(c);
 }
 
 }  // namespace
@@ -64,8 +64,17 @@ bool multiply(Chooser& c, const LoopNest& nest, uint32_t number) {
 bool multiplyInTiles(Chooser& c, const LoopNest& nest) {
   if (!sumsGroups(nest.reduce)) return false;
   for (uint32_t number = 0; number < c.caps.tiles.size(); ++number)
-    if (attempt(c, [&](Chooser& trial) { return multiply(trial, nest, number); })) return true;
+    for (const bool areShared : {true, false})
+      if (attempt(c, [&](Chooser& trial) { return multiply(trial, nest, number, areShared); })) return true;
   return false;
+}
+
+bool haveConstantsInOrder(const Chooser& c) {
+  return std::ranges::all_of(c.facts().accesses, [&](const Access& a) {
+    const bool isConstant =
+        a.slot && !a.isStore && std::ranges::find(c.caps.constants, *a.slot) != c.caps.constants.end();
+    return !isConstant || byteSize(a.node.dtype()) >= 4 || c.isLaidOut(*a.slot);
+  });
 }
 
 }  // namespace svod

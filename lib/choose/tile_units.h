@@ -9,4 +9,8 @@ namespace svod {
 /// matrix with the lanes is packed. False (nothing changed) where no tile unit takes the product.
 bool multiplyInTiles(Chooser& chooser, const LoopNest& nest);
 
+/// Whether narrow constants can stand in memory in the order in which tiles read them now: where the last tile starts
+/// earlier, some are repeated, and many are too many.
+bool haveConstantsInOrder(const Chooser& chooser);
+
 }  // namespace svod

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "cost/levels.h"
 #include "cost/parameters.h"
+#include "facts/local_buffers.h"
 #include "facts/reduces.h"
 
 namespace svod {
@@ -61,6 +63,17 @@ std::optional<CopiedLines> copyLines(Chooser& c, const Windows& w, int64_t lines
       !(hasGroups(c.facts()) && c.apply(OptKind::Pack, copy, "groups of what is not skipped lie side by side")))
     return std::nullopt;
   return CopiedLines{inside[0], inside[1]};
+}
+
+std::optional<CopiedWindows> copyThatStays(const Chooser& c, const Windows& w, int64_t columns) {
+  for (int64_t n : linesOfCopy(w)) {
+    CopiedWindows copied{c, {}};
+    const std::optional<CopiedLines> loops = copyLines(copied.kernel, w, n, columns);
+    if (!loops || copied.kernel.facts().fills.empty()) return std::nullopt;
+    copied.loops = *loops;
+    if (fillBytes(copied.kernel.facts().fills[0]) <= residentBytes(c.caps)) return copied;
+  }
+  return std::nullopt;
 }
 
 }  // namespace svod

@@ -24,5 +24,12 @@ struct CopiedLines {
 };
 /// Applies the copy (`window`) for so many lines and columns at a time. Nothing where an opt does not apply.
 std::optional<CopiedLines> copyLines(Chooser& chooser, const Windows& windows, int64_t lines, int64_t columns);
+/// A kernel that reads the copy.
+struct CopiedWindows {
+  Chooser kernel;
+  CopiedLines loops;
+};
+/// With as many lines in one copy as stay in the cache; nothing where not even one does.
+std::optional<CopiedWindows> copyThatStays(const Chooser& chooser, const Windows& windows, int64_t columns);
 
 }  // namespace svod

@@ -8,6 +8,7 @@
 #include "choose/strategies.h"
 #include "facts/patterns.h"
 #include "ir/text.h"
+#include "ir/tile_unit.h"
 #include "ir/verify.h"
 #include "opts/kernel_parts.h"
 #include "opts/kernels.h"
@@ -30,6 +31,13 @@ std::string chosen(UOp (*build)(Graph&, const Sizes&), const Sizes& sizes, const
   INFO((status ? "" : toText(status.error())));
   REQUIRE(status);
   return toText(opts);
+}
+
+Caps withTiles() {
+  Caps caps = avx512();
+  caps.mixedDots = true;
+  for (const TileUnit& unit : allTileUnits()) caps.tiles.push_back(&unit);
+  return caps;
 }
 
 /// Sums of the first elements of a row, each up to its own place: the results share what they read.
@@ -247,20 +255,24 @@ TEST_CASE("Every seed of a kernel keeps its value, and of short kernels the firs
   kernels.push_back({"matmul-weights", buildMatmul});
   kernels.push_back({"conv2d-bytes", buildByteConv2d});
   kernels.push_back({"conv2d-bytes-step2", buildByteConv2dStep2});
+  kernels.push_back({"conv2d-bytes-deep", buildDeepByteConv2d});
   for (const TestKernel& kernel : kernels)
     for (const Sizes& sizes :
-         {Sizes{18, 13, 9}, Sizes{40, 16, 3}, Sizes{5, 7, 4}, Sizes{16, 40, 18}, Sizes{40, 36, 2}}) {
+         {Sizes{18, 13, 9}, Sizes{40, 16, 3}, Sizes{5, 7, 4}, Sizes{16, 40, 18}, Sizes{40, 36, 2}, Sizes{16, 4, 16}}) {
       std::optional<Buffers> expected;  // of the kernel alone, whatever the machine
       for (int machine = 0; machine < 4; ++machine) {
         Caps caps = machine == 0 ? Caps{} : avx512();
         if (machine == 1) caps.l1Bytes = 1 << 10, caps.l2Bytes = 1 << 12;
         if (machine > 1) caps.workgroups = true, caps.threads = false;
         if (machine == 3) caps.cores = tensorCoresOf(GpuFamily::Metal, 7);
+        if (machine == 0 && kernel.name == "conv2d-bytes-deep") caps = withTiles();
         const bool hasWeights = kernel.name.starts_with("conv2d") || kernel.name == "matmul-weights";
         if (machine == 0 && hasWeights) caps.constants = {2};
         if (sizes.k == 18 && kernel.name != "matmul") continue;                 // terms enough for panels
         if (sizes.n == 36 && kernel.name != "transpose") continue;              // enough for squares
         if (sizes.m > 20 && kernel.name.starts_with("conv2d-bytes")) continue;  // many products to interpret
+        if ((sizes.k == 16) != (kernel.name == "conv2d-bytes-deep")) continue;  // filters that fill a tile
+        if (sizes.k == 16 && machine > 0) continue;
         if (machine > 1 && sizes.n != (machine == 2 ? 7 : 13) && sizes.n != 36) continue;
         Graph g;
         UOp sink = kernel.build(g, sizes);
@@ -347,6 +359,20 @@ TEST_CASE("Bytes under windows are summed in groups of channels, with lanes alon
   CHECK_THAT(chosen(buildByteConv2dStep2, {64, 28, 28}, caps), Catch::StartsWith("dot(k0,4) window("));
   caps.mixedDots = false;
   CHECK_THAT(chosen(buildByteConv2d, {64, 28, 28}, caps), !Catch::Contains("dot"));
+}
+
+TEST_CASE("Bytes under windows are multiplied in the tile unit, filters by columns") {
+  Caps caps = withTiles();
+  caps.constants = {2}, caps.threads = false;
+  CHECK(chosen(buildDeepByteConv2d, {64, 28, 28}, caps) ==
+        "dot(k0,4) window(1,k0,k1,k2,n1,n2) vector(p1.k2,16) upcast(p1.k0.d,0) tc(1,n0,n2,k0) upcast(n0.o,2) "
+        "upcast(n2.o,2)");
+  CHECK_THAT(chosen(buildDeepByteConv2d, {64, 7, 7}, caps),
+             Catch::Contains(" pitch(n1,n2,9) ") && Catch::Contains(" tc(1,n0,n1+n2,k0) "));
+  CHECK_THAT(chosen(buildByteConv2d, {64, 28, 28}, caps), !Catch::Contains("tc("));     // 8 channels
+  CHECK_THAT(chosen(buildDeepByteConv2d, {8, 28, 28}, caps), !Catch::Contains("tc("));  // 8 filters
+  caps.constants = {};
+  CHECK_THAT(chosen(buildDeepByteConv2d, {64, 28, 28}, caps), !Catch::Contains("tc("));  // weights in their own order
 }
 
 TEST_CASE("The chosen seed is the first, or one that is expected to be clearly faster") {

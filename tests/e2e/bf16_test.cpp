@@ -31,6 +31,11 @@ std::string product(int64_t m, int64_t n, int64_t k, bool byRows = false) {
 
 constexpr const char *kX86 = "x86_64-unknown-linux-gnu", *kArm = "aarch64-unknown-linux-gnu";
 
+// LLVM IR for a processor with tile units.
+std::string sourceOf(const std::string& text) {
+  return compiledFor(text, kX86, "sapphirerapids", Numerics::Contract).second;
+}
+
 }  // namespace
 
 TEST_CASE("matrix products of bf16 use the dot products of the processor unless numerics are strict") {
@@ -59,9 +64,6 @@ TEST_CASE("vectors of every width have an instruction, and lanes that fill none 
 }
 
 TEST_CASE("matrix products use the tile unit of a processor, whole steps of which they have") {
-  const auto sourceOf = [](const std::string& text) {
-    return compiledFor(text, kX86, "sapphirerapids", Numerics::Contract).second;
-  };
   for (const std::string& text : {product(64, 64, 64), product(17, 80, 32), product(64, 64, 64, true)}) {
     INFO(text);
     CHECK_THAT(sourceOf(text), Catch::Contains("x86.tdpbf16ps(") && Catch::Contains("x86.ldtilecfg"));
@@ -99,6 +101,28 @@ TEST_CASE("tiles equal the interpreter on a processor with tile units") {
   for (const std::string& text : {product(64, 64, 64), product(47, 80, 96), product(16, 16, 32),
                                   product(33, 48, 64, true), product(32, 64, 32)}) {
     INFO(text);
+    checkBetweenGuards(text, 0, {});
+  }
+}
+
+TEST_CASE("convolutions in tiles equal the interpreter on a processor with tile units") {
+  if (!makeCpuTarget("", "native")->has("amx-int8")) return;
+  constexpr int64_t kChannels = 64;
+  for (const auto& [filters, lines, columns, call] : {std::tuple{32, 5, 40, "padding=1"},
+                                                      {48, 7, 7, "padding=1"},
+                                                      {16, 14, 14, "padding=1, stride=2"},
+                                                      {32, 9, 33, "stride=2"},
+                                                      {24, 6, 17, "padding=2, dilation=2"}}) {
+    std::string weights;
+    for (int64_t i = 0; i < filters * kChannels * 9; ++i)
+      weights += (i ? ", " : "") + std::to_string((i * 89 + i * i) % 256 - 128);
+    const std::string dims = "[" + std::to_string(filters) + ", 64, 3, 3]";
+    const std::string text = "input x: u8[1, 64, " + std::to_string(lines) + ", " + std::to_string(columns) +
+                             "]\nweight w: i8[" + std::to_string(filters * kChannels * 9) + "] = [" + weights +
+                             "]\noutput y = conv2d(cast(x, dtype=i32), cast(reshape(w, shape=" + dims +
+                             "), dtype=i32), " + call + ")\n";
+    INFO(filters << " filters, " << columns << " columns, " << call);
+    CHECK_THAT(sourceOf(text), Catch::Contains(filters % 16 == 0 ? "x86.tdpbsud(" : "vpdpbusd"));
     checkBetweenGuards(text, 0, {});
   }
 }

@@ -304,6 +304,7 @@ UOp buildColumnConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, {.columnTa
 UOp buildConv2dStep2(Graph& g, const Sizes& s) { return conv2d(g, s, {.step = 2}); }
 UOp buildConv2dStep2Valid(Graph& g, const Sizes& s) { return conv2d(g, s, {.step = 2, .pad = 0}); }
 UOp buildByteConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, {.channels = 8, .data = DType::U8}); }
+UOp buildDeepByteConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, {.channels = 64, .data = DType::U8}); }
 UOp buildByteConv2dStep2(Graph& g, const Sizes& s) {
   return conv2d(g, s, {.step = 2, .channels = 6, .data = DType::I8});
 }

@@ -58,6 +58,7 @@ UOp buildColumnConv2d(Graph& graph, const Sizes& sizes);      // taps of 3 x 1: 
 UOp buildConv2dStep2(Graph& graph, const Sizes& sizes);       // k x n results; windows move by 2, zero padding
 UOp buildConv2dStep2Valid(Graph& graph, const Sizes& sizes);  // the same without padding
 UOp buildByteConv2d(Graph& graph, const Sizes& sizes);        // 8 channels of u8 times i8, padded by 7
+UOp buildDeepByteConv2d(Graph& graph, const Sizes& sizes);    // the same of 64 channels
 UOp buildByteConv2dStep2(Graph& graph, const Sizes& sizes);   // windows move by 2 over 6 channels of i8 read as u8
 
 UOp buildSerial(Graph& graph, const Sizes& sizes);  // running sums along n

@@ -54,6 +54,22 @@ TEST_CASE("A product of bf16 is computed in tiles, the last of which start earli
   }
 }
 
+TEST_CASE("A convolution of bytes is computed in tiles, along its lines and across them") {
+  Graph g;
+  Caps caps = withTiles();
+  caps.constants = {2};
+  const std::string copied = "dot(k0,4) window(1,k0,k1,k2,n1,n2) ", copy = "vector(p1.k2,2) upcast(p1.k0.d,0) ";
+  for (const auto& [sizes, list] : {std::pair{Sizes{32, 20, 2}, copied + copy + "tc(1,n0,n2,k0) upcast(n0.o,2)"},
+                                    {Sizes{16, 33, 2}, copied + copy + "tc(1,n0,n2,k0) upcast(n2.o,2)"},
+                                    {Sizes{16, 7, 5}, copied + "pitch(n1,n2,9) " + copy + "tc(1,n0,n1+n2,k0)"}}) {
+    INFO(list);
+    const UOp sink = buildDeepByteConv2d(g, sizes);
+    const UOp tuned = applied(g, sink, list.c_str(), caps);
+    CHECK(verifyText(tuned) == "");
+    CHECK(sameBuffers(resultOf(sink), resultOf(tuned), 0));
+  }
+}
+
 TEST_CASE("A product of bytes of any signs is computed in tiles") {
   Graph g;
   for (DType a : {DType::I8, DType::U8})
