@@ -67,7 +67,8 @@ void prefetchNextColumns(Chooser& c, const Access& load) {
 void prefetchColumns(Chooser& c) {
   if (c.pattern() != Pattern::Gemm || hasTiles(c.facts())) return;
   std::vector<Access> loads;
-  for (const Walk& walk : walksOf(c.facts())) loads.push_back(walk.load);
+  for (const Walk& walk : walksOf(c.facts()))  // weights stand in the order in which they are read
+    if (!c.isLaidOut(*walk.load.slot)) loads.push_back(walk.load);
   for (const Access& load : loads) prefetchNextColumns(c, load);
 }
 

@@ -126,6 +126,9 @@ TEST_CASE("Columns of short sums go outside of rows, and those beside them are p
   CHECK_THAT(broken, !Catch::Contains("order("));
   const std::string near = chosen(buildMatmul, {48, 256, 24}, avx512());  // fits L1
   CHECK_THAT(near, !Catch::Contains("prefetch("));
+  Caps weights = avx512();
+  weights.constants = {2};  // stand in the order in which they are read
+  CHECK_THAT(chosen(buildMatmul, {48, 3136, 24}, weights), !Catch::Contains("prefetch("));
 }
 
 TEST_CASE("Tiles of sums behind many functions are small, as each of them is code") {
