@@ -13,8 +13,6 @@ Status Run::runShared(Pool* pool, uint64_t seed) {
     workers_[i].shared.store(kNone, std::memory_order_relaxed);
     workers_[i].random = (seed + i + 1) * UINT64_C(0x9e3779b97f4a7c15);
   }
-  if (failed_.load(std::memory_order_relaxed))  // which leaves shares that nobody took
-    for (size_t i = 0; i < program_.steps.size() * workers_.size(); i++) shares_[i].store(0, std::memory_order_relaxed);
   failed_.store(false, std::memory_order_relaxed);
   finished_.store(program_.steps.empty(), std::memory_order_relaxed);
   if (!program_.steps.empty()) startScope(0, 0);
@@ -98,7 +96,8 @@ void Run::shareOut(StepId id) {
 }
 
 /// A task of the worker's own range, then of those of others. A step may be over when it is looked at: begin and end of
-/// a range are one word, which is set anew only when the step is ready again.
+/// a range are one word, which is set anew only when the step is ready again. What a failed run leaves is set anew
+/// before the step is shown to others.
 std::optional<uint32_t> Run::claim(StepId id, uint32_t worker) {
   for (size_t i = 0; i < workers_.size(); i++) {
     std::atomic<uint64_t>& share = sharesOf(id)[(worker + i) % workers_.size()];
