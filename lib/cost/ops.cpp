@@ -51,6 +51,14 @@ bool isAddress(UOp n) {
   return std::ranges::all_of(n.src(), isAddress);
 }
 
+/// Elements of a group that lie apart: each is loaded for itself, and put beside the others.
+int64_t apartInGroup(const Access& access, const Caps& caps) {
+  if (access.isStore || isLaidOut(access, caps)) return 1;
+  for (UOp r : access.node.ranges())
+    if (axisType(r) == AxisType::Dot && strideOf(access, r) != 1) return maxExtent(r);
+  return 1;
+}
+
 }  // namespace
 
 int64_t neighbourStride(const Access& access) {
@@ -61,14 +69,6 @@ int64_t neighbourStride(const Access& access) {
 
 bool isLaidOut(const Access& access, const Caps& caps) {
   return access.slot && !access.isStore && std::ranges::find(caps.constants, *access.slot) != caps.constants.end();
-}
-
-/// Elements of a group that lie apart: each is loaded for itself, and put beside the others.
-static int64_t apartInGroup(const Access& access, const Caps& caps) {
-  if (access.isStore || isLaidOut(access, caps)) return 1;
-  for (UOp r : access.node.ranges())
-    if (axisType(r) == AxisType::Dot && strideOf(access, r) != 1) return maxExtent(r);
-  return 1;
 }
 
 bool hasMasks(const Access& access, const Caps& caps) {

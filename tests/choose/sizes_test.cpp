@@ -143,6 +143,20 @@ TEST_CASE("Lanes of a product with weights lie along filters where lines of resu
   CHECK(full.find("vector(n1+n2") != std::string::npos);
 }
 
+TEST_CASE("Lanes of bytes do not lie along filters where the groups of the other operand would lie apart") {
+  Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "sapphirerapids").value(), Numerics::Contract);
+  caps.constants = {2}, caps.threads = false;
+  for (const auto& [filters, channels, side] :
+       {std::tuple{"672", "112", "14"}, {"160", "672", "7"}, {"112", "480", "14"}}) {
+    const std::string lines = std::string(side) + ", " + side, taps = std::string(channels) + ", 1, 1";
+    const std::string opts =
+        chosen("input x: u8[1, " + std::string(channels) + ", " + lines + "]\ninput w: i8[" + filters + ", " + taps +
+                   "]\noutput y = conv2d(cast(x, dtype=i32), cast(w, dtype=i32))\n",
+               caps);
+    CHECK_THAT(opts, Catch::Contains("dot(k0,4) ") && Catch::Contains(" pack(1,k0,"));
+  }
+}
+
 TEST_CASE("A product has its lanes along the other loop where that takes less time over all sizes") {
   const OneKernel one(rowsTimesMatrix("[1, 4096] ~ 64"));
   const Kernel& kernel = *one;

@@ -106,7 +106,7 @@ TEST_CASE("tiles equal the interpreter on a processor with tile units") {
 }
 
 TEST_CASE("convolutions in tiles equal the interpreter on a processor with tile units") {
-  if (!makeCpuTarget("", "native")->has("amx-int8")) return;
+  const bool runsHere = makeCpuTarget("", "native")->has("amx-int8");
   constexpr int64_t kChannels = 64;
   for (const auto& [filters, lines, columns, call] : {std::tuple{32, 5, 40, "padding=1"},
                                                       {48, 7, 7, "padding=1"},
@@ -123,7 +123,7 @@ TEST_CASE("convolutions in tiles equal the interpreter on a processor with tile 
                              "), dtype=i32), " + call + ")\n";
     INFO(filters << " filters, " << columns << " columns, " << call);
     CHECK_THAT(sourceOf(text), Catch::Contains(filters % 16 == 0 ? "x86.tdpbsud(" : "vpdpbusd"));
-    checkBetweenGuards(text, 0, {});
+    if (runsHere) checkBetweenGuards(text, 0, {});
   }
 }
 
