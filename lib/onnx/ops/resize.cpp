@@ -16,6 +16,7 @@ struct Request {
   std::vector<int> axes;
   std::vector<double> scales;
   Dims sizes;
+  Dims asked;                  // sizes that are made smaller or larger to keep the aspect, where they are symbolic
   std::vector<double> region;  // starts of the axes, then ends
   bool isAtRun = false;        // only a run knows some of these; then `sizes` are those of the result
 };
@@ -52,11 +53,7 @@ ResizeAxis axisOf(const Request& r, size_t i, Dim in) {
     else
       a.out = r.sizes[static_cast<int>(i)].constant();
   }
-  if (!r.region.empty()) {
-    a.start = r.region[i], a.end = r.region[i + r.axes.size()];
-    if (!r.sizes.rank())
-      a.out = static_cast<int64_t>(std::floor(static_cast<double>(a.in) * (a.end - a.start) * a.scale));
-  }
+  if (!r.region.empty()) a.start = r.region[i], a.end = r.region[i + r.axes.size()];
   return a;
 }
 
@@ -81,7 +78,7 @@ std::optional<Tensor> asGraphOp(OnnxNode& n, Tensor x, const Request& r, const R
   bool isPlain = rule.mode == "nearest" || (rule.mode == "linear" && !rule.antialias && !rule.excludeOutside);
   bool hasRule = rule.coordinates == "half_pixel" || rule.coordinates == "asymmetric" ||
                  (rule.coordinates == "align_corners" && r.scales.empty());
-  if (!isPlain || !hasRule || r.axes.empty()) return std::nullopt;
+  if (!isPlain || !hasRule || r.axes.empty() || r.asked.rank()) return std::nullopt;
   Dims sizes;
   for (size_t i = 0; i < r.axes.size(); ++i) {
     Dim in = x.dim(r.axes[i]);
@@ -116,12 +113,11 @@ Dim scaledSize(Dim in, double scale) {
 
 // What a run computes from the sizes that it has.
 Tensor resizedSymbolic(OnnxNode& n, Tensor x, const Request& r, const ResizeRule& rule, double extrapolation) {
-  ResizeAtRun request{r.axes, r.sizes, rule, extrapolation, true, r.scales};
-  bool isUsable = r.region.empty();
-  for (size_t i = 0; i < r.axes.size() && r.sizes.rank() == 0 && isUsable; ++i)
+  ResizeAtRun request{r.axes, r.sizes, rule, extrapolation, true, r.scales, r.region, r.asked};
+  for (size_t i = 0; i < r.axes.size() && r.sizes.rank() == 0; ++i)
     request.sizes.add(scaledSize(x.dim(r.axes[i]), r.scales[i]));
-  for (const Dim& size : request.sizes) isUsable &= static_cast<bool>(size);
-  if (!isUsable) return n.unsupported("this resize of symbolic axes of " + describe(x), "fix the sizes with --shape");
+  for (const Dim& size : request.sizes)
+    if (!size) return n.unsupported("this resize of symbolic axes of " + describe(x), "fix the sizes with --shape");
   return resizedAtRun(n, request);
 }
 
@@ -134,7 +130,7 @@ Tensor resized(OnnxNode& n, Tensor x, Request r, const ResizeRule& rule, double 
   Tensor outside;
   for (size_t i = 0; i < r.axes.size() && x; ++i) {
     Dim in = x.dim(r.axes[i]);
-    if (!in.isConst() || (r.sizes.rank() && !r.sizes[static_cast<int>(i)].isConst()))
+    if (!in.isConst() || r.asked.rank() || (r.sizes.rank() && !r.sizes[static_cast<int>(i)].isConst()))
       return resizedSymbolic(n, n.arg(0), r, rule, extrapolation);
     ResizeAxis a = axisOf(r, i, in);
     if (!n.require(a.out >= 0 && a.scale > 0 && (a.in > 0 || a.out == 0), "scales and sizes are positive")) return {};
@@ -173,23 +169,32 @@ Results onnxUpsample(OnnxNode& n) {
 
 namespace {
 
-// One scale for all axes, from the sizes that must not be exceeded, or must be reached.
+// One scale for all axes, from the sizes that must not be exceeded, or must be reached. Halves are rounded up.
 bool keepAspect(OnnxNode& n, Tensor x, bool isLarger, Request& r) {
+  const auto count = static_cast<int>(r.axes.size());
+  auto in = [&](int i) { return x.dim(r.axes[static_cast<size_t>(i)]); };
+  bool isFixed = true;
   double scale = 0;
-  for (size_t i = 0; i < r.axes.size(); ++i) {
-    Dim in = x.dim(r.axes[i]), out = r.sizes[static_cast<int>(i)];
-    if (!in.isConst() || !out.isConst() || in.is(0)) {
-      n.unsupported("keep_aspect_ratio_policy with symbolic sizes", "fix the sizes with --shape");
-      return false;
-    }
-    double s = static_cast<double>(out.constant()) / static_cast<double>(in.constant());
+  for (int i = 0; i < count; ++i) {
+    if (!n.require(!in(i).is(0), "keep_aspect_ratio_policy has axes with elements")) return false;
+    isFixed &= in(i).isConst() && r.sizes[i].isConst();
+    if (!isFixed) continue;
+    double s = static_cast<double>(r.sizes[i].constant()) / static_cast<double>(in(i).constant());
     scale = i == 0 ? s : isLarger ? std::max(scale, s) : std::min(scale, s);
   }
-  for (size_t i = 0; i < r.axes.size(); ++i) {
-    double length = scale * static_cast<double>(x.dim(r.axes[i]).constant());
-    r.sizes.set(static_cast<int>(i), n.b.dim(static_cast<int64_t>(std::floor(length + 0.5))));
+  Dims kept;
+  for (int i = 0; i < count; ++i) {
+    Dim best;
+    for (int k = 0; k < count; ++k) {
+      Dim from = larger(in(k), n.b.dim(1));
+      Dim size = k == i ? r.sizes[i] : floordiv(r.sizes[k] * in(i) * 2 + from, from * 2);
+      best = !best ? size : isLarger ? larger(best, size) : smaller(best, size);
+    }
+    kept.add(best);
   }
-  r.scales.assign(r.axes.size(), scale);
+  if (isFixed) r.scales.assign(r.axes.size(), scale);
+  if (!isFixed) r.asked = r.sizes;
+  r.sizes = kept;
   return true;
 }
 
@@ -231,16 +236,20 @@ bool readRequest(OnnxNode& n, Tensor x, Request& r) {
 
 // Leaves out axes that keep their size: they may be symbolic, and need no work.
 void dropUnchanged(Tensor x, Request& r) {
-  if (!r.region.empty() || r.isAtRun) return;
+  if (r.isAtRun || r.asked.rank()) return;
   Request kept;
+  std::vector<double> ends;
   for (size_t i = 0; i < r.axes.size(); ++i) {
-    bool hasSizes = r.sizes.rank() > 0, hasScales = !r.scales.empty();
+    bool hasSizes = r.sizes.rank() > 0, hasScales = !r.scales.empty(), hasRegion = !r.region.empty();
     bool stays = hasScales ? r.scales[i] == 1 : r.sizes[static_cast<int>(i)] == x.dim(r.axes[i]);
+    if (hasRegion) stays &= r.region[i] == 0 && r.region[i + r.axes.size()] == 1;
     if (stays) continue;
     kept.axes.push_back(r.axes[i]);
     if (hasScales) kept.scales.push_back(r.scales[i]);
     if (hasSizes) kept.sizes.add(r.sizes[static_cast<int>(i)]);
+    if (hasRegion) kept.region.push_back(r.region[i]), ends.push_back(r.region[i + r.axes.size()]);
   }
+  kept.region.insert(kept.region.end(), ends.begin(), ends.end());
   r = kept;
 }
 

@@ -23,40 +23,59 @@ Tensor entryOf(OnnxNode& n, int operand, size_t i) {
 
 bool isGiven(OnnxNode& n, int operand) { return n.has(operand) && !n.arg(operand).dim(0).is(0); }
 
+Tensor numberOf(OnnxNode& n, double value) { return n.b.constant(Scalar::ofFloat(DType::F64, value)); }
+Tensor numberOf(OnnxNode& n, Dim size) { return cast(n.b.value(size), DType::F64); }
+
+Tensor best(OnnxNode& n, Tensor a, Tensor b) {
+  return n.word("keep_aspect_ratio_policy") == "not_smaller" ? max(a, b) : min(a, b);
+}
+
 // Scales and lengths of all axes, as axisOf() and keepAspect() in resize.cpp find them.
 std::vector<AxisAtRun> axesOf(OnnxNode& n, const ResizeAtRun& r) {
   std::vector<AxisAtRun> all;
-  bool hasScales = r.isKnown ? !r.scales.empty() : isGiven(n, 2),
-       hasRegion = r.rule.coordinates == "tf_crop_and_resize";
-  std::string policy = n.word("keep_aspect_ratio_policy");
+  const bool hasScales = r.isKnown ? !r.scales.empty() : isGiven(n, 2);
+  const bool hasRegion = r.rule.coordinates == "tf_crop_and_resize";
+  const bool keepsAspect = r.isKnown ? r.asked.rank() > 0 : !hasScales && !stretches(n);
   Tensor common;
   for (size_t i = 0; i < r.axes.size(); ++i) {
     AxisAtRun a;
     a.axis = r.axes[i], a.out = r.sizes[static_cast<int>(i)];
-    a.in = cast(n.b.value(n.arg(0).dim(a.axis)), DType::F64);
-    Tensor given = !r.isKnown  ? entryOf(n, hasScales ? 2 : 3, i)
-                   : hasScales ? n.b.constant(Scalar::ofFloat(DType::F64, r.scales[i]))
-                               : cast(n.b.value(a.out), DType::F64);
+    a.in = numberOf(n, n.arg(0).dim(a.axis));
+    Tensor given = !r.isKnown    ? entryOf(n, hasScales ? 2 : 3, i)
+                   : hasScales   ? numberOf(n, r.scales[i])
+                   : keepsAspect ? numberOf(n, r.asked[static_cast<int>(i)])
+                                 : numberOf(n, a.out);
     a.scale = hasScales ? given : given / max(a.in, 1.0);
     a.length = hasScales ? a.in * a.scale : given;
-    if (hasRegion) a.start = entryOf(n, 1, i), a.end = entryOf(n, 1, i + r.axes.size());
-    common = !common ? a.scale : policy == "not_smaller" ? max(common, a.scale) : min(common, a.scale);
+    const size_t end = i + r.axes.size();
+    if (hasRegion && r.isKnown) a.start = numberOf(n, r.region[i]), a.end = numberOf(n, r.region[end]);
+    if (hasRegion && !r.isKnown) a.start = entryOf(n, 1, i), a.end = entryOf(n, 1, end);
+    common = common ? best(n, common, a.scale) : a.scale;
     all.push_back(a);
   }
-  if (!r.isKnown && !hasScales && !policy.empty() && policy != "stretch")
-    for (AxisAtRun& a : all) a.scale = common, a.length = a.in * common;
+  for (AxisAtRun& a : all)
+    if (keepsAspect) a.scale = common, a.length = a.in * common;
   return all;
 }
 
-// Lengths of the result are rounded down; those of keep_aspect_ratio_policy to the nearest number.
-void expectSizes(OnnxNode& n, const ResizeAtRun& r, const std::vector<AxisAtRun>& axes) {
-  bool hasScales = isGiven(n, 2);
-  if (!hasScales && n.isKnown(3) && stretches(n)) return;
-  std::vector<Tensor> sizes;
-  for (const AxisAtRun& a : axes) {
-    Tensor length = hasScales && a.start ? a.in * (a.end - a.start) * a.scale : a.length;
-    sizes.push_back(cast(floor(hasScales ? length : length + 0.5), DType::I64));
+// The size that the axis has by the scale of that of the axes which decides, exactly: halves are rounded up.
+Tensor keptSize(OnnxNode& n, const std::vector<AxisAtRun>& axes, const AxisAtRun& a) {
+  Tensor size;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    Tensor from = max(axes[k].in, 1.0);
+    Tensor other = floor((entryOf(n, 3, k) * a.in * 2.0 + from) / (from * 2.0));
+    size = size ? best(n, size, other) : other;
   }
+  return size;
+}
+
+// Lengths of the result are rounded down.
+void expectSizes(OnnxNode& n, const ResizeAtRun& r, const std::vector<AxisAtRun>& axes) {
+  const bool keepsAspect = !isGiven(n, 2) && !stretches(n);
+  if (!isGiven(n, 2) && n.isKnown(3) && !keepsAspect) return;
+  std::vector<Tensor> sizes;
+  for (const AxisAtRun& a : axes)
+    sizes.push_back(cast(keepsAspect ? keptSize(n, axes, a) : floor(a.length), DType::I64));
   n.expect({1, 2, 3}, n.call("vector", sizes), r.sizes);
 }
 
@@ -91,16 +110,22 @@ Tensor weightOf(const ResizeRule& rule, Tensor distance) {
   return where(le(x, 1.0), inner, where(lt(x, 2.0), outer, 0.0));
 }
 
-// How far the elements lie that one of the result is made of: the scale is at least out / in.
-Dim reachOf(OnnxNode& n, const ResizeRule& rule, const AxisAtRun& a) {
-  const Dim in = n.arg(0).dim(a.axis), reach = n.b.dim(rule.mode == "linear" ? 1 : 2);
-  if (!rule.antialias || in.max() <= a.out.min()) return reach;
-  const Dim out = larger(a.out, n.b.dim(1));
-  return larger(floordiv(in * reach + out - 1, out), reach);
+// How far the elements lie that one of the result is made of. The scale is at least out / in, or, where the size was
+// rounded to the nearest number, (out - 1/2) / in.
+Dim reachOf(OnnxNode& n, const ResizeAtRun& r, size_t i, const AxisAtRun& a) {
+  const int64_t least = r.rule.mode == "linear" ? 1 : 2;
+  const Dim in = n.arg(0).dim(a.axis), reach = n.b.dim(least);
+  const bool isRounded = r.isKnown ? r.asked.rank() > 0 : !isGiven(n, 2) && !stretches(n);
+  if (!r.rule.antialias) return reach;
+  if (r.isKnown && !r.scales.empty())
+    return n.b.dim(static_cast<int64_t>(std::ceil(static_cast<double>(least) / std::min(r.scales[i], 1.0))));
+  if (!isRounded && in.max() <= a.out.min()) return reach;
+  const Dim halves = larger(isRounded ? a.out * 2 - 1 : a.out * 2, n.b.dim(1));
+  return larger(floordiv(in * reach * 2 + halves - 1, halves), reach);
 }
 
 // x along one axis. `outside` gathers where nothing may be read.
-Tensor resizedAlong(OnnxNode& n, Tensor x, const AxisAtRun& a, const ResizeAtRun& r, Tensor& outside) {
+Tensor resizedAlong(OnnxNode& n, Tensor x, const ResizeAtRun& r, size_t i, const AxisAtRun& a, Tensor& outside) {
   const ResizeRule& rule = r.rule;
   Tensor at = sourceAtRun(rule, a, cast(n.b.iota(a.out), DType::F64)), last = a.in - 1.0;
   if (rule.coordinates == "tf_crop_and_resize") {
@@ -109,7 +134,7 @@ Tensor resizedAlong(OnnxNode& n, Tensor x, const AxisAtRun& a, const ResizeAtRun
   }
   auto inside = [&](Tensor position) { return cast(max(min(position, last), 0.0), DType::I64); };
   if (rule.mode == "nearest") return take(x, a.axis, inside(roundedPosition(rule.rounding, at)));
-  const Dim reach = reachOf(n, rule, a);
+  const Dim reach = reachOf(n, r, i, a);
   Tensor tap = cast(n.b.iota(reach * 2), DType::F64) - cast(n.b.value(reach - 1), DType::F64);
   at = unsqueeze(at, 1);
   Tensor position = floor(at) + tap;  // [out, taps]
@@ -139,8 +164,7 @@ Tensor resizedAtRun(OnnxNode& n, const ResizeAtRun& r) {
   if (n.b.failed()) return {};
   if (!r.isKnown) expectSizes(n, r, axes);
   if (r.rule.mode != "nearest") x = cast(x, computeDType(x));
-  for (const AxisAtRun& a : axes)
-    if (x) x = resizedAlong(n, x, a, r, outside);
+  for (size_t i = 0; i < axes.size() && x; ++i) x = resizedAlong(n, x, r, i, axes[i], outside);
   if (outside) x = where(outside, r.extrapolation, x);
   return cast(x, dtype);
 }

@@ -11,8 +11,10 @@ struct ResizeAtRun {
   Dims sizes;  // of the result, along these axes
   ResizeRule rule;
   double extrapolation = 0;
-  bool isKnown = false;             // what is asked for is `sizes`, or `scales`, and no operand is read
+  bool isKnown = false;             // what is asked for is here, and no operand is read
   std::vector<double> scales = {};  // empty: as the sizes say
+  std::vector<double> region = {};  // starts of the axes, then ends
+  Dims asked = {};  // sizes from which keep_aspect_ratio_policy made `sizes`; empty: they are taken as they are
 };
 
 /// The operands are those of Resize from opset 11 on. Every run checks that they ask for these sizes.

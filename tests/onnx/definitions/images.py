@@ -102,11 +102,7 @@ def rs(x, scales=None, sizes=None, roi=None, extra=0.0, axes=None, pol=None, **k
         n = x.shape[a]
         sc = scales[i] if scales is not None else sizes[i] / n
         rr = (0, 1) if roi is None else (roi[i], roi[i + len(axes)])
-        out = (
-            sizes[i]
-            if sizes is not None
-            else math.floor(n * sc * ((rr[1] - rr[0]) if roi is not None else 1))
-        )
+        out = sizes[i] if sizes is not None else math.floor(n * sc)  # the region decides no size
         L = n * sc if scales is not None else out
         y = rs1(y, a, sc, out, L, roi=rr, **kw)
     return np.where(np.isnan(y), extra, y).astype(x.dtype)
@@ -183,6 +179,24 @@ for mode in ("nearest", "linear", "cubic"):
             dict(mode=mode, coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=10.0),
             const=con,
         )
+    case(
+        f"rs_crop_scales{mode}",
+        "Resize",
+        13,
+        [x, roi, np.array([1, 1, 1.5, 0.5], np.float32)],
+        [
+            rs(
+                x,
+                scales=[1, 1, 1.5, 0.5],
+                roi=[float(v) for v in roi],
+                mode=mode,
+                cm="tf_crop_and_resize",
+                extra=10.0,
+            )
+        ],
+        dict(mode=mode, coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=10.0),
+        const=(1, 2),
+    )
     case(
         f"rs_axes{mode}",
         "Resize",
