@@ -53,24 +53,37 @@ bool isGreatest(UOp n) { return n.op() == Op::Reduce && n.argAs<ReduceArg>().op 
 /// Powers of exponents from here on are normal numbers: ln 2^-126 and ln 2^-1022, rounded up.
 double leastExponent(DType d) { return d == DType::F32 ? -87.33654 : -708.39641853226; }
 
-UOp bounded(Graph& g, UOp difference, Numerics numerics) {
-  const UOp exponent = g.alu(Op::Neg, {g.alu(Op::Abs, {difference})});
+bool isNumber(UOp n, double number) {
+  return n.isConst() && n.constant().asFloat() == Scalar::of(n.dtype(), number).asFloat();
+}
+
+/// A comparison that leaves NaN in place: processors have one instruction for it.
+UOp notAboveZero(Graph& g, UOp x) {
+  const UOp zero = g.constant(Scalar::of(x.dtype(), 0.0));
+  return g.where(g.alu(Op::Lt, {zero, x}), zero, x);
+}
+
+}  // namespace
+
+UOp boundedExponent(Graph& g, UOp difference, Numerics numerics) {
+  const UOp exponent = notAboveZero(g, difference);
   const DType d = difference.dtype();
   if (numerics == Numerics::Strict || (d != DType::F32 && d != DType::F64)) return exponent;
   const UOp isSubnormal = g.alu(Op::Lt, {exponent, g.constant(Scalar::of(d, leastExponent(d)))});
   return g.where(isSubnormal, g.constant(Scalar::of(d, kNoPower)), exponent);
 }
 
-}  // namespace
+bool isNotAboveZero(UOp x) {
+  if (x.op() == Op::Neg) return x.src(0).op() == Op::Abs;
+  return x.op() == Op::Where && isNumber(x.src(1), 0) && x.src(0).op() == Op::Lt && x.src(0).src(0) == x.src(1) &&
+         x.src(0).src(1) == x.src(2);
+}
 
 UOp exponentAbove(UOp exponent) {
-  const auto is = [](UOp n, double number) {
-    return n.isConst() && n.constant().asFloat() == Scalar::of(n.dtype(), number).asFloat();
-  };
-  if (exponent.op() != Op::Where || !is(exponent.src(1), kNoPower)) return {};
+  if (exponent.op() != Op::Where || !isNumber(exponent.src(1), kNoPower)) return {};
   const UOp isBelow = exponent.src(0), within = exponent.src(2);
-  const bool isCut = isBelow.op() == Op::Lt && isBelow.src(0) == within && within.op() == Op::Neg &&
-                     within.src(0).op() == Op::Abs && is(isBelow.src(1), leastExponent(within.dtype()));
+  const bool isCut = isBelow.op() == Op::Lt && isBelow.src(0) == within && isNotAboveZero(within) &&
+                     isNumber(isBelow.src(1), leastExponent(within.dtype()));
   return isCut ? within : UOp();
 }
 
@@ -81,7 +94,7 @@ UOp boundExponents(Graph& graph, UOp sink, Numerics numerics) {
     const UOp x = same.src(0);
     if (x.op() != Op::Sub || !isFloat(x.dtype()) || !isGreatest(x.src(1))) return same;
     if (!TermFinder(graph, x.src(0), x.src(1)).find()) return same;
-    return graph.alu(Op::Exp, {bounded(graph, x, numerics)});
+    return graph.alu(Op::Exp, {boundedExponent(graph, x, numerics)});
   });
 }
 

@@ -80,8 +80,6 @@ Ex exp2Within(Ex x, Ex isBelow) {
   return scaleByPowerOfTwo(fma(r, poly(r, tableOf(x.dtype()).exp2), 1.0), n, isBelow);
 }
 
-bool isNeverPositive(UOp x) { return x.op() == Op::Neg && x.src(0).op() == Op::Abs; }
-
 }  // namespace
 
 // A product that is subnormal, or rounds to 0 from there, takes processors 50 times as long, and masked rows are full
@@ -90,7 +88,7 @@ UOp decomposeExp(Emitter& e, const Call& call) {
   Ex x{&e, call.src[0]};
   const ExpTable& t = tableOf(x.dtype());
   const UOp above = exponentAbove(call.src[0]);
-  const bool isExp = call.op == Op::Exp, isLow = above || isNeverPositive(x);
+  const bool isExp = call.op == Op::Exp, isLow = above || isNotAboveZero(call.src[0]);
   if (x.dtype() == DType::F32 && e.mayApproximate("ex2_approx")) return approximateExp(x, !isExp);
   const auto within = [&](Ex bounded) {
     Ex isBelow = isLow ? Ex{&e, e.graph.boolean(true)} : isNegative(bounded);
@@ -98,8 +96,9 @@ UOp decomposeExp(Emitter& e, const Call& call) {
   };
   const double lowest = isExp ? t.lowest : t.lowest2, highest = isExp ? t.highest : t.highest2;
   const auto fromAbove = [&](Ex any) { return isLow ? any : where(highest < any, highest, any); };
-  if (e.options.nativeScaleb) return within(above ? x : fromAbove(where(x < t.farBelow, t.farBelow, x)));
   const Ex isFar = above ? Ex{&e, call.src[0].src(0)} : x < lowest, near = above ? Ex{&e, above} : x;
+  if (e.options.nativeScaleb)
+    return above ? where(isFar, x.num(0), within(near)) : within(fromAbove(where(x < t.farBelow, t.farBelow, x)));
   return where(isFar, x.num(0), within(fromAbove(where(isFar, x.num(0), near))));
 }
 

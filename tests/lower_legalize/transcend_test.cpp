@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "lower/bound_exponents.h"
 #include "tape.h"
 
 using namespace svod;
@@ -92,6 +93,23 @@ TEST_CASE("transcendental functions stay within their documented error") {
                               << static_cast<double>(worst) << " at " << where << ", " << tape.nodes().size()
                               << " ops");
       CHECK(worst <= (fma ? bound.ulp : bound.ulpNoFma));
+    }
+}
+
+TEST_CASE("the power of an exponent that is not above 0 is 0 or a normal number, whatever the exponent is cut from") {
+  for (DType d : {DType::F32, DType::F64})
+    for (int variant = 0; variant < 3; ++variant) {
+      Graph g;
+      Emitter e(g, {.fma = variant > 0, .nativeScaleb = variant == 2});
+      UOp x = leaf(g, d, 0);
+      Tape tape(e.make(Op::Exp, d, {boundedExponent(g, x, Numerics::Contract)}), {x});
+      for (double v : samples(d, 12)) {
+        const double got = tape({Scalar::ofFloat(d, v)}).asFloat();
+        long double exact = std::exp(static_cast<long double>(std::isnan(v) ? v : std::min(v, 0.0)));
+        if (exact < std::ldexp(1.0L, d == DType::F32 ? -126 : -1022)) exact = 0;
+        CAPTURE(toText(d), variant, v, got);
+        if (ulpError(d, got, exact) > 1.1L) FAIL(static_cast<double>(exact));
+      }
     }
 }
 
