@@ -124,6 +124,15 @@ bool saysBatch(std::string name) {
   return name.find("batch") != name.npos;
 }
 
+/// The first names in quotes, and how many more there are.
+std::string someOf(std::span<const std::string> names) {
+  constexpr size_t kShown = 3;
+  std::string list;
+  for (const std::string& name : names.first(std::min(kShown, names.size())))
+    list += (list.empty() ? "'" : ", '") + shortened(name) + "'";
+  return names.size() <= kShown ? list : list + " and " + std::to_string(names.size() - kShown) + " more";
+}
+
 }  // namespace
 
 // The dims that count samples, of which a run mostly has one: those whose name says so, and where none does, the first
@@ -290,16 +299,13 @@ void OnnxImporter::readDefaults(const proto::GraphProto& graph) {
     if (keepsAll || std::ranges::find(kept, input.name()) != kept.end())
       keptInputs_.insert(input.name());
     else if (!std::ranges::any_of(options_.constants, [&](const auto& c) { return c.first == input.name(); }))
-      taken.push_back("'" + input.name() + "'");
+      taken.push_back(input.name());
   }
   if (taken.empty() || file_->model.ir_version() < kFirstWithConstants) return;
-  std::string list;
-  for (const std::string& name : taken) list += (list.empty() ? "" : ", ") + name;
-  const std::string one = taken.front().substr(1, taken.front().size() - 2);
   problems_.addNote({Diag::UnknownPort,
-                     (taken.size() == 1 ? "the input " : "the inputs ") + shortened(list, 300) +
+                     (taken.size() == 1 ? "the input " : "the inputs ") + someOf(taken) +
                          " with a value in the model " + (taken.size() == 1 ? "is a constant" : "are constants"),
-                     "to give another one in a run: --input-default " + shellWord(one) +
+                     "to give another one in a run: --input-default " + shellWord(taken.front()) +
                          (taken.size() == 1 ? "" : ", or '*' for all of them"),
                      {file_->path, 0, 0}});
 }

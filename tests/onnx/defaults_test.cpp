@@ -61,6 +61,14 @@ TEST_CASE("an input with a value in the model is a constant, and a note says so"
   CHECK(run(import) == f32({2}, {1, 3}));
 }
 
+TEST_CASE("a note about many inputs names the first ones and counts the others") {
+  OnnxMaker m = sum();
+  for (const std::string name : {"a", "b", "c", "d"}) m.input(name, {"2"}).floats(name, {2}, {1, 1});
+  const OnnxImport import = m.import();
+  REQUIRE(import.notes.size() == 1);
+  CHECK(toText(import.notes[0]).find("'w', 'a', 'b' and 2 more") != std::string::npos);
+}
+
 TEST_CASE("on request it stays an input") {
   for (const std::string name : {"w", "*"}) {
     LoadOptions options;
