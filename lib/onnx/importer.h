@@ -16,6 +16,7 @@
 #include "frontend/model_writer.h"
 #include "frontend/size_variables.h"
 #include "frontend/weights.h"
+#include "onnx/dim_names.h"
 #include "onnx/imported_body.h"
 #include "onnx/known_values.h"
 #include "onnx/length_bounds.h"
@@ -147,9 +148,6 @@ class OnnxImporter : public OnnxContext {
   void equate(const SizeForm& left, const SizeForm& right, const std::string& from);
   Dim sizeOf(const SizeForm& form);
   Dim freeVariable(const std::string& name);
-  void nameDims(const proto::GraphProto& graph);
-  SizeForm namedApart(const SizeForm& form) const;
-  SizeForm dimForm(const proto::ValueInfoProto& input, int axis) const;
   LoadOptions optionsNamedApart() const;
 
   // importer_host.cpp
@@ -220,7 +218,7 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, std::string> boundFrom_;         // who gave it
   std::map<std::string, std::vector<SizeForm>> shapes_;  // of inputs, from the options
   SizeVariables sizes_;
-  std::map<std::string, std::string> apart_;                     // variables of dims that are named like an input
+  DimNames dimNames_;
   std::map<std::string, const proto::ValueInfoProto*> inputOf_;  // an input with this variable in its dims
   std::map<std::string, std::string> constantFiles_;             // empty: the file has an error
   std::set<std::string> keptInputs_;                             // although the model has a value for them

@@ -104,7 +104,7 @@ std::optional<Dims> OnnxImporter::hostDims(const ImportedBody& body, const std::
       dims.add(builder_.dim(d.dim_value()));
       continue;
     }
-    const SizeForm form = dimForm(*declared, i);
+    const SizeForm form = dimNames_.formOf(*declared, i);
     isKnown = !body.isOfFunction &&
               std::ranges::all_of(form.factors, [&](const auto& f) { return inputOf_.contains(f.first); });
     if (isKnown) dims.add(sizeOf(form));

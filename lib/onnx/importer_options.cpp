@@ -58,7 +58,7 @@ bool OnnxImporter::bindShape(const proto::ValueInfoProto& input, const std::vect
     const SizeForm& wanted = shape[static_cast<size_t>(i)];
     const int64_t have = declared.dim(i).dim_value();
     if (isFreeDim(declared, i)) {
-      const SizeForm form = dimForm(input, i);
+      const SizeForm form = dimNames_.formOf(input, i);
       if (form.asVariable() && wanted.isNumber())
         bind(*form.asVariable(), wanted.constant, from);
       else
@@ -71,50 +71,12 @@ bool OnnxImporter::bindShape(const proto::ValueInfoProto& input, const std::vect
   return fits;
 }
 
-// --- Dims and values have names of their own in a model, and one space of names in a graph: a dim that is named like
-// an input becomes NAME.size, and options may use either name.
-
-void OnnxImporter::nameDims(const proto::GraphProto& graph) {
-  std::set<std::string> taken, dims;
-  for (const proto::ValueInfoProto& input : graph.input()) taken.insert(input.name());
-  for (const proto::ValueInfoProto& input : graph.input())
-    for (int i = 0; hasShape(input) && i < input.type().tensor_type().shape().dim_size(); ++i)
-      if (isFreeDim(input.type().tensor_type().shape(), i))
-        for (const auto& [name, times] : formOfDim(input, i).factors) dims.insert(name);
-  std::set<std::string> all = taken;
-  all.insert(dims.begin(), dims.end());
-  for (const std::string& name : dims) {
-    if (!taken.contains(name)) continue;
-    std::string apart = name + ".size";
-    while (!all.insert(apart).second) apart += ".size";
-    apart_[name] = apart;
-  }
-}
-
-SizeForm OnnxImporter::namedApart(const SizeForm& form) const {
-  SizeForm result = SizeForm::number(form.constant);
-  for (const auto& [name, times] : form.factors) {
-    auto apart = apart_.find(name);
-    result.factors[apart == apart_.end() ? name : apart->second] += times;
-  }
-  std::erase_if(result.factors, [](const auto& factor) { return factor.second == 0; });
-  return result;
-}
-
-SizeForm OnnxImporter::dimForm(const proto::ValueInfoProto& input, int axis) const {
-  return namedApart(formOfDim(input, axis));
-}
+// --- Variables
 
 LoadOptions OnnxImporter::optionsNamedApart() const {
   LoadOptions options = options_;
   std::erase_if(options.variables, [&](const VariableOption& o) { return lengthBounds_.isNamed(o.name); });
-  for (VariableOption& o : options.variables) {
-    if (auto apart = apart_.find(o.name); apart != apart_.end()) o.name = apart->second;
-    if (o.form) o.form = namedApart(*o.form);
-  }
-  for (auto& [input, shape] : options.shapes)
-    for (SizeForm& dim : shape) dim = namedApart(dim);
-  return options;
+  return dimNames_.apart(std::move(options));
 }
 
 namespace {
@@ -141,7 +103,7 @@ void OnnxImporter::findBatches(const proto::GraphProto& graph) {
   std::set<std::string> named, first, elsewhere;
   for (const proto::ValueInfoProto& input : graph.input())
     for (int i = 0; hasShape(input) && i < input.type().tensor_type().shape().dim_size(); ++i)
-      for (const auto& [name, times] : dimForm(input, i).factors) {
+      for (const auto& [name, times] : dimNames_.formOf(input, i).factors) {
         if (saysBatch(name)) named.insert(name);
         (i == 0 && input.type().tensor_type().shape().dim_size() > 1 ? first : elsewhere).insert(name);
       }
@@ -155,11 +117,12 @@ void OnnxImporter::readVariables(const proto::GraphProto& graph) {
     if (auto room = rooms_.find(input.name()); room != rooms_.end())
       for (size_t i = 0; i < room->second.grows.size(); ++i)
         if (room->second.grows[i])
-          for (const auto& [name, times] : dimForm(input, static_cast<int>(i)).factors) growing.push_back(name);
+          for (const auto& [name, times] : dimNames_.formOf(input, static_cast<int>(i)).factors)
+            growing.push_back(name);
   for (const proto::ValueInfoProto& input : graph.input())
     for (int i = 0; hasShape(input) && i < input.type().tensor_type().shape().dim_size(); ++i) {
       if (!isFreeDim(input.type().tensor_type().shape(), i)) continue;
-      for (const auto& [name, times] : dimForm(input, i).factors) {
+      for (const auto& [name, times] : dimNames_.formOf(input, i).factors) {
         const bool mayBeEmpty = std::ranges::find(growing, name) != growing.end();
         sizes_.declare(name, {mayBeEmpty ? 0 : UsualSizes::kAny.min, usualMost(name)}, SizeVariables::Source::Default);
         variables.push_back(name);
@@ -312,7 +275,7 @@ void OnnxImporter::readDefaults(const proto::GraphProto& graph) {
 
 void OnnxImporter::readOptions(const proto::GraphProto& graph) {
   readDefaults(graph);
-  nameDims(graph);
+  dimNames_.read(graph, options_);
   readVariables(graph);
   const LoadOptions options = optionsNamedApart();
   for (const auto& [name, shape] : options.shapes)

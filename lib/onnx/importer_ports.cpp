@@ -39,7 +39,7 @@ std::optional<Dims> OnnxImporter::dimsOf(const proto::ValueInfoProto& input) {
     return std::nullopt;
   }
   for (int i = 0; i < shape.dim_size(); ++i) {
-    dims.add(isFreeDim(shape, i) ? sizeOf(dimForm(input, i)) : builder_.dim(shape.dim(i).dim_value()));
+    dims.add(isFreeDim(shape, i) ? sizeOf(dimNames_.formOf(input, i)) : builder_.dim(shape.dim(i).dim_value()));
   }
   return dims;
 }

@@ -161,6 +161,25 @@ TEST_CASE("dims are sizes over variables, as options and the model say") {
   CHECK(dimsOf({}, {"y=7,4,3"}).find("2*s0 = 7 has no solution") != std::string::npos);
 }
 
+TEST_CASE("a name is a sum of sizes where a run finds all of them") {
+  auto dimsOf = [](const OnnxMaker::Names& x, const OnnxMaker::Names& y, const std::string& variable = "") {
+    OnnxMaker m;
+    m.input("x", x).input("y", y).output("u").output("v");
+    m.node("Neg", {"x"}, {"u"}), m.node("Neg", {"y"}, {"v"});
+    LoadOptions options;
+    if (!variable.empty()) options.variables.push_back(parseVariableOption(variable).value());
+    const OnnxImport import = m.import(options);
+    REQUIRE(import.model);
+    return toTypeText(import.model->ports[0].buffer) + " " + toTypeText(import.model->ports[1].buffer);
+  };
+  CHECK(dimsOf({"n+m"}, {"m"}) == "f32[n + m] f32[m]");
+  CHECK(dimsOf({"n+m+k"}, {"m"}) == "f32[\"n+m+k\"] f32[m]");
+  CHECK(dimsOf({"n+m+k", "2*k"}, {"m"}) == "f32[n + k + m,k*2] f32[m]");
+  CHECK(dimsOf({"n+m+k"}, {"n + m"}) == "f32[\"n+m+k\"] f32[\"n + m\"]");
+  CHECK(dimsOf({"n+m+k"}, {"m"}, "k=1:8") == "f32[k + n + m] f32[m]");
+  CHECK(dimsOf({"n+m"}, {"n-m", "n - m"}, "n=7") == "f32[m + 7] f32[\"n-m\",m*-1 + 7]");
+}
+
 TEST_CASE("an input can be made a constant") {
   TempFolder folder;
   const int64_t shape[] = {3, 2};
