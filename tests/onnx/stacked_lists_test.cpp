@@ -87,12 +87,32 @@ TEST_CASE("elements of a list with a free length are put in, taken out and count
           m.node("SequenceAt", {"t", shown}, {"e"}), m.node("SequenceLength", {"t"}, {"k"});
           m.node("CastLike", {"k", "e"}, {"kf"}), m.node("Add", {"e", "kf"}, {"y"});
         });
-  OnnxMaker inside = model("n", [](OnnxMaker& m) {
+}
+
+TEST_CASE("places inside of a list with a free length are known, from either end") {
+  for (const int64_t place : {1, 2, -1, -2, -3})
+    for (const char* op : {"SequenceInsert", "SequenceErase"})
+      checkAsLists(op, {3, 4, 7}, [&](OnnxMaker& m) {
+        split(m);
+        m.ints("place", {}, {place}).node("Gather", {"x", "zero"}, {"row"}), m.node("Neg", {"row"}, {"v"});
+        m.node(op,
+               std::string_view(op) == "SequenceInsert" ? OnnxMaker::Names{"s", "v", "place"}
+                                                        : OnnxMaker::Names{"s", "place"},
+               {"t"});
+        join(m, "t", 0, 1);
+      });
+  const OnnxMaker shifted = model("n", [](OnnxMaker& m) {
     split(m);
-    m.node("Gather", {"x", "zero"}, {"row"}), m.node("SequenceInsert", {"s", "row", "one"}, {"t"});
-    join(m, "t", 0, 1);
+    m.node("Shape", {"x"}, {"dims"}), m.node("Gather", {"dims", "zero"}, {"rows"});
+    m.node("Sub", {"rows", "one"}, {"place"}), m.node("SequenceErase", {"s", "place"}, {"t"}), join(m, "t", 0, 1);
   });
-  CHECK(isRefused(inside.import(), "a position inside of a sequence"));
+  const OnnxImport import = shifted.import();
+  REQUIRE(import.model);
+  OnnxMaker atRun = model("n", [](OnnxMaker& m) {
+    split(m);
+    m.input("place", {}, 7).node("SequenceErase", {"s", "place"}, {"t"}), join(m, "t", 0, 1);
+  });
+  CHECK(isRefused(atRun.import(), "a position that only a run can tell"));
 }
 
 TEST_CASE("steps of a free number put tensors behind a list") {

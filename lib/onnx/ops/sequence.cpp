@@ -106,22 +106,45 @@ Results onnxSequenceEmpty(OnnxNode& n) { return listed(n, {}); }
 
 namespace {
 
-/// Operand `place` of an op, where it stands for the end of a stack or its beginning (0). Nothing and an error for all
-/// other places.
-std::optional<bool> isAtEnd(OnnxNode& n, int place) {
-  if (!n.has(place)) return true;
-  const std::vector<int64_t> given = n.isKnown(place) ? n.integers(place) : std::vector<int64_t>();
-  if (given.size() == 1 && given[0] == 0) return false;
-  n.unsupported("a position inside of a sequence of as many tensors as a size says",
-                "its beginning or its end; or --var gives the size a number");
+/// How many elements of a stack stand before a place, and how many from there on.
+struct Parts {
+  Dim before, after;
+};
+
+/// Operand `place` of an op, or the last place without one. It is counted from the end where it is negative. Every run
+/// checks that so many elements are there, `least` of them from the place on. Nothing and an error where only a run
+/// knows the place.
+std::optional<Parts> partsAt(OnnxNode& n, int place, Dim count, int64_t least) {
+  if (!n.has(place)) return Parts{n.natural(count - least), n.b.dim(least)};
+  if (n.isKnown(place)) {
+    const Dims given = n.sizes(place);
+    if (n.b.failed() || !n.require(given.rank() == 1, "the position is one number")) return std::nullopt;
+    if (given[0].isConst() && given[0].constant() < 0)
+      return Parts{n.natural(count + given[0].constant()), n.b.dim(-given[0].constant())};
+    if (given[0].min() >= 0) return Parts{given[0], n.natural(count - given[0] - least) + least};
+  }
+  n.unsupported("a position that only a run can tell, in a sequence of as many tensors as a size says",
+                "a position made from constants and shapes; or --var gives the size a number");
   return std::nullopt;
 }
 
 Results insertedIntoStack(OnnxNode& n, const Tensor& stack) {
-  const std::optional<bool> isLast = isAtEnd(n, 2);
-  if (!isLast) return Tensor();
-  const Tensor more = unsqueeze(n.arg(1), 0);
-  return stacked(n, n.call("concat", *isLast ? Elements{stack, more} : Elements{more, stack}, {{"axis", 0}}));
+  const std::optional<Parts> parts = partsAt(n, 2, stack.dim(0), 0);
+  if (!parts) return Tensor();
+  Elements all{unsqueeze(n.arg(1), 0)};
+  if (!parts->before.is(0)) all.insert(all.begin(), narrow(stack, 0, n.b.dim(0), parts->before));
+  if (!parts->after.is(0)) all.push_back(narrow(stack, 0, parts->before, parts->after));
+  return stacked(n, n.call("concat", all, {{"axis", 0}}));
+}
+
+Results erasedFromStack(OnnxNode& n, const Tensor& stack) {
+  const std::optional<Parts> parts = partsAt(n, 1, stack.dim(0), 1);
+  if (!parts) return Tensor();
+  Elements all;
+  if (!parts->before.is(0)) all.push_back(narrow(stack, 0, n.b.dim(0), parts->before));
+  const Dim rest = parts->after - 1;
+  if (!rest.is(0)) all.push_back(narrow(stack, 0, parts->before + 1, rest));
+  return stacked(n, all.size() == 1 ? all[0] : n.call("concat", all, {{"axis", 0}}));
 }
 
 }  // namespace
@@ -144,12 +167,7 @@ Results onnxSequenceInsert(OnnxNode& n) {
 Results onnxSequenceErase(OnnxNode& n) {
   const std::optional<TensorList> all = sequence(n, 0);
   if (!all || !n.require(all->stack || !all->elements.empty(), "the sequence is not empty")) return Tensor();
-  if (all->stack) {
-    const std::optional<bool> isLast = isAtEnd(n, 1);
-    if (!isLast) return Tensor();
-    const Dim rest = n.natural(all->stack.dim(0) - 1);
-    return stacked(n, narrow(all->stack, 0, n.b.dim(*isLast ? 0 : 1), rest));
-  }
+  if (all->stack) return erasedFromStack(n, all->stack);
   Elements rest = all->elements;
   const int64_t at = n.has(1) ? place(n, 1, rest.size()) : static_cast<int64_t>(rest.size()) - 1;
   if (at < 0) return Tensor();
