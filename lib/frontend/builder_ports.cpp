@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontend/builder.h"
+#include "frontend/size_bounds.h"
 #include "frontend/weights.h"
 
 namespace svod {
@@ -65,8 +66,9 @@ bool GraphBuilder::checkDims(const Dims& dims, DType dtype, bool isStorage) {
   }
   Tensor shape = wrap(graph().buffer(dtype, nodes, SlotArg{UINT32_MAX, Space::Global}));
   if (!shape) return false;
-  if (isStorage && shape.node().maxNumel() > kRoomOfValue / byteSize(dtype)) {
-    lackRoom(nodes, kRoomOfValue / byteSize(dtype));
+  const int64_t room = kRoomOfValue / byteSize(dtype);
+  if (isStorage && shape.node().maxNumel() > room && mostElements(graph(), nodes) > room) {
+    lackRoom(nodes, room);
     fail(Diag::TooLarge, describe(shape) + " does not fit an address space", roomHelp("at most 2^46 bytes"));
     return false;
   }

@@ -7,6 +7,7 @@
 
 #include "ir/evaluate.h"
 #include "ir/likely.h"
+#include "ir/polynomial.h"
 
 namespace svod {
 
@@ -95,6 +96,8 @@ class AtLeast {
         case Op::Sub: value = source(0) - source(1); break;
         case Op::Mul: value = source(0) * source(1); break;
         case Op::Floordiv: value = std::floor(source(0) / source(1)); break;
+        case Op::Min: value = std::min(source(0), source(1)); break;
+        case Op::Max: value = std::max(source(0), source(1)); break;
         default:  // of the others none is beyond its operands
           for (size_t i = 0; i < n.srcCount(); ++i) value = std::max(value, std::abs(source(i)));
       }
@@ -187,6 +190,12 @@ std::optional<std::map<std::string, Interval>> halvedUntil(const std::function<b
   return found;
 }
 
+// What a size is at most. Bounds of nodes see each term of a size that is chosen between others by itself.
+int64_t greatest(Graph& graph, UOp dim) {
+  const WideInterval bounds = boundsOf(toPolynomial(graph, dim));
+  return bounds.fits() ? std::min(static_cast<int64_t>(bounds.max), dim.bounds().max) : dim.bounds().max;
+}
+
 // The elements that a buffer of these dims has with other bounds of the variables.
 double mostElements(Graph& graph, std::span<const UOp> dims, const std::map<std::string, Interval>& bounds) {
   double product = 1;
@@ -196,7 +205,7 @@ double mostElements(Graph& graph, std::span<const UOp> dims, const std::map<std:
       const Interval b = bounds.at(nameOf(n));
       return graph.variable(nameOf(n), b.min, b.max);
     });
-    product *= static_cast<double>(std::max<int64_t>(bounded.bounds().max, 0));
+    product *= static_cast<double>(std::max<int64_t>(greatest(graph, bounded), 0));
   }
   return product;
 }
@@ -242,6 +251,13 @@ std::optional<std::map<std::string, Interval>> sharesFor(UOp left, UOp right,
                                                          const std::function<bool(const std::string&)>& isFree) {
   AtLeast shares(left, right);
   return halvedUntil([&] { return shares.holds(); }, shares.variables(), freeOf(shares, isFree), shares.bounds());
+}
+
+int64_t mostElements(Graph& graph, std::span<const UOp> dims) {
+  int64_t product = 1;
+  for (UOp d : dims)
+    if (__builtin_mul_overflow(product, std::max<int64_t>(greatest(graph, d), 0), &product)) return INT64_MAX;
+  return product;
 }
 
 std::optional<std::pair<int64_t, UOp>> productOfShares(Graph& graph, std::span<const UOp> dims, int64_t room) {

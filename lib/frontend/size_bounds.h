@@ -26,6 +26,9 @@ std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
 std::optional<std::map<std::string, Interval>> sharesFor(UOp left, UOp right,
                                                          const std::function<bool(const std::string&)>& isFree);
 
+/// The elements of a value of these dims at most.
+int64_t mostElements(Graph& graph, std::span<const UOp> dims);
+
 /// A product of the variables in `dims`, and what it may be at most, so that their bounds allow no more than `room`
 /// elements: where the sizes have less than that, and only their bounds, which see less, do not.
 std::optional<std::pair<int64_t, UOp>> productOfShares(Graph& graph, std::span<const UOp> dims, int64_t room);

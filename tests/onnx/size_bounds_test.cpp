@@ -135,3 +135,27 @@ TEST_CASE("TopK of a free size: it has k elements or more, unless its bounds say
   CHECK(run(bound, {{"n", 5}}).dims == std::vector<int64_t>{5});
   CHECK(m.convert(bounds));
 }
+
+TEST_CASE("sizes that a condition chooses leave the others the room that they have without it") {
+  // x of four free sizes, or its sum, as a size of it says.
+  const auto bounds = [](bool isChosen) {
+    OnnxMaker m;
+    m.input("x", {"a", "b", "c", "d"}).input("s", {"k"}).output("y").ints("three", {1}, {3});
+    if (!isChosen) m.node("Relu", {"x"}, {"y"});
+    if (isChosen) {
+      m.node("Shape", {"s"}, {"size"}), m.node("Greater", {"size", "three"}, {"more"});
+      m.node("Squeeze", {"more"}, {"condition"});
+      proto::NodeProto& choice = m.node("If", {"condition"}, {"y"});
+      addNode(*addGraph(choice, "then_branch", {}, {"u"}).mutable_node(), "Relu", {"x"}, {"u"});
+      addNode(*addGraph(choice, "else_branch", {}, {"v"}).mutable_node(), "ReduceSum", {"x"}, {"v"});
+    }
+    const OnnxImport import = m.import();
+    for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
+    REQUIRE(import.model);
+    std::vector<Interval> all;
+    for (UOp v : import.model->variables)
+      if (v.argAs<VarArg>().name != "k") all.push_back(v.bounds());
+    return all;
+  };
+  CHECK(bounds(true) == bounds(false));
+}
