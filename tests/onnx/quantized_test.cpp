@@ -273,3 +273,10 @@ TEST_CASE("where zero points are known a sum multiplies bytes as they are stored
     CHECK(sums == 1);
   }
 }
+
+TEST_CASE("zeros have a scale that models can divide by") {
+  OnnxMaker m;
+  m.input("x", {"n"}).output("scale").node("DynamicQuantizeLinear", {"x"}, {"q", "scale", "zero"});
+  CHECK(run(m.import(), {{"n", 1}}) == f32({}, {1}));
+  CHECK(run(m.import(), {{"n", 2}}) == f32({}, {1 / 255.0F}));
+}

@@ -117,9 +117,9 @@ Results onnxDynamicQuantize(OnnxNode& n) {
   Tensor x = cast(n.arg(0), DType::F32);
   Tensor high = max(reduce(Op::Max, x, {}, false), 0.0), low = min(reduce(Op::Min, x, {}, false), 0.0);
   Tensor scale = (high - low) / 255.0;
-  Tensor divisor = where(eq(scale, 0), 1.0, scale);
-  Tensor zero = roundedTo(DType::U8, max(min(-low / divisor, 255.0), 0.0), {});
-  return std::vector<Tensor>{roundedTo(DType::U8, x / divisor, zero), scale, zero};
+  scale = where(eq(scale, 0), 1.0, scale);  // of zeros: models divide by it
+  Tensor zero = roundedTo(DType::U8, max(min(-low / scale, 255.0), 0.0), {});
+  return std::vector<Tensor>{roundedTo(DType::U8, x / scale, zero), scale, zero};
 }
 
 namespace {
