@@ -90,6 +90,8 @@ Cycles cyclesOf(UOp n, const Caps& caps) {
   if (n.op() == Op::Fmod) return {kRemainderCycles, 0, 2 * kRemainderCycles};
   if (divides) return {kIntegerDivisionCycles, 0, kIntegerDivisionCycles};
   if (n.op() == Op::Threefry) return {kHashCycles, 0, 2 * kHashCycles};
+  const bool isProduct = n.op() == Op::Fdiv && n.src(1).isConst() && n.dtype() == DType::F32;  // with a step behind it
+  if (isProduct) return {kQuotientOps * plain, 0, kQuotientOps};
   if (n.op() == Op::Fdiv || n.op() == Op::Sqrt || n.op() == Op::Recip) return {kDivisionCycles, 0, 1};
   return {plain, 0, 1};
 }

@@ -1,4 +1,5 @@
-// Functions of f32 by the approximate instructions of GPUs, which strict numerics do not use. Bounds: docs/numerics.md.
+// Functions of f32 by the approximate instructions of GPUs, and quotients by constants, which strict numerics do not
+// use. Bounds: docs/numerics.md.
 #include "lower/decompose_coefficients.h"
 #include "lower/decompose_math.h"
 
@@ -59,9 +60,11 @@ Ex approximateExp(Ex x, bool isOfTwo) {
 Ex approximateReciprocal(Ex x) { return gpu("rcp_approx", DType::F32, x); }
 
 UOp decomposeFdiv(Emitter& e, const Call& call) {
-  if (!e.mayApproximate("rcp_approx")) return {};
   Ex a{&e, call.src[0]}, b{&e, call.src[1]};
-  if (call.src[1].isConst()) return divideByConstant(a, b);
+  const bool approximates = e.mayApproximate("rcp_approx");
+  const bool corrects = e.options.correctsQuotients && e.options.numerics != Numerics::Strict;
+  if (call.src[1].isConst() && (approximates || corrects)) return divideByConstant(a, b);
+  if (!approximates) return {};
   const double largest = maxFinite(DType::F32);
   if (isWithin(e.rangeOf(b), kLeastDivisor, kMostDivisor)) {
     Ex reciprocal = approximateReciprocal(b);

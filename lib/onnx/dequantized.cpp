@@ -62,30 +62,44 @@ bool fillsZeros(const OnnxNode& n, const Dequantized&) {
   return !n.has(2) || (n.isKnown(2) && n.numbers(2) == std::vector<double>{0});
 }
 
+// --- Whether results are nothing but elements of operand 0, so that its bytes can be moved as they are.
+
+bool never(const OnnxNode&) { return false; }
+bool always(const OnnxNode&) { return true; }
+
+// Where each window has an element, none is what lies beyond.
+bool coversElements(const OnnxNode& n) {
+  const std::vector<int64_t> kernel = n.integers("kernel_shape"), pads = n.integers("pads");
+  for (size_t i = 0; i < pads.size(); ++i)
+    if (kernel.empty() || pads[i] >= kernel[i % kernel.size()]) return false;
+  return n.flag("ceil_mode") == 0 && std::ranges::all_of(n.integers("dilations"), [](int64_t d) { return d == 1; });
+}
+
 struct Row {
   std::string_view op;
   int (*axis)(const OnnxNode& n, int axis, const Tensor& result);
+  bool (*picks)(const OnnxNode& n) = never;
   bool (*allows)(const OnnxNode& n, const Dequantized& x) = always;
 };
 
 constexpr Row kRows[] = {{"Concat", joinedAxis},
-                         {"DepthToSpace", noAxis},
-                         {"Expand", noAxis},
-                         {"Flatten", reshapedAxis},
+                         {"DepthToSpace", noAxis, always},
+                         {"Expand", noAxis, always},
+                         {"Flatten", reshapedAxis, always},
                          {"Gather", gatheredAxis},
-                         {"GlobalMaxPool", sameAxis, hasUsualScales},
-                         {"MaxPool", sameAxis, hasUsualScales},
-                         {"Pad", noAxis, fillsZeros},
-                         {"Relu", sameAxis, hasUsualScales},
-                         {"Reshape", reshapedAxis},
-                         {"Resize", noAxis, isNearest},
-                         {"Slice", slicedAxis},
-                         {"SpaceToDepth", noAxis},
-                         {"Split", joinedAxis},
-                         {"Squeeze", reshapedAxis},
-                         {"Tile", noAxis},
-                         {"Transpose", transposedAxis},
-                         {"Unsqueeze", reshapedAxis}};
+                         {"GlobalMaxPool", sameAxis, always, hasUsualScales},
+                         {"MaxPool", sameAxis, coversElements, hasUsualScales},
+                         {"Pad", noAxis, never, fillsZeros},
+                         {"Relu", sameAxis, never, hasUsualScales},
+                         {"Reshape", reshapedAxis, always},
+                         {"Resize", noAxis, always, isNearest},
+                         {"Slice", slicedAxis, always},
+                         {"SpaceToDepth", noAxis, always},
+                         {"Split", joinedAxis, always},
+                         {"Squeeze", reshapedAxis, always},
+                         {"Tile", noAxis, always},
+                         {"Transpose", transposedAxis, always},
+                         {"Unsqueeze", reshapedAxis, always}};
 
 // The operands with integers in place of what was dequantized; nothing unless those have the scales of operand 0.
 std::optional<std::vector<Tensor>> integersOf(const OnnxNode& n, const Dequantized& first) {
@@ -98,6 +112,8 @@ std::optional<std::vector<Tensor>> integersOf(const OnnxNode& n, const Dequantiz
   }
   return all;
 }
+
+Quantized movedBytes(Tensor elements, int64_t zero) { return {cast(elements, DType::I32) - zero, {elements, zero}}; }
 
 }  // namespace
 
@@ -118,12 +134,15 @@ void carryDequantized(OnnxNode& n, const std::vector<Tensor>& results,
   int axis = isNumber(from.scale) ? 0 : row->axis(n, from.axis, results[0]);
   std::optional<std::vector<Tensor>> integers = integersOf(n, from);
   if (axis < 0 || !integers || !row->allows(n, from)) return;
+  const bool areBytes = from.bytes.elements && from.bytes.zero && row->picks(n);
+  if (areBytes) integers->front() = from.bytes.elements;
   OnnxNode moving = n.withArgs(*std::move(integers));
   std::vector<Tensor> moved;
   if (!n.attempt([&] { moved = lower(moving); })) return;
   for (size_t i = 0; i < std::min(moved.size(), results.size()); ++i)
     if (moved[i] && results[i] && results[i].dtype() == n.arg(0).dtype())
-      n.setDequantized(results[i], {{moved[i]}, from.scale, axis});
+      n.setDequantized(results[i],
+                       {areBytes ? movedBytes(moved[i], *from.bytes.zero) : Quantized{moved[i]}, from.scale, axis});
 }
 
 }  // namespace svod

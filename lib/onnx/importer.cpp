@@ -165,11 +165,6 @@ const TensorList* OnnxImporter::list(const Tensor& x) const {
   return known == lists_.end() ? nullptr : &known->second;
 }
 
-const Dequantized* OnnxImporter::dequantized(const Tensor& x) const {
-  auto known = dequantized_.find(x.node().id());
-  return known == dequantized_.end() ? nullptr : &known->second;
-}
-
 std::string OnnxImporter::elementName(int i, int64_t element) const {
   if (!node_ || i >= node_->input_size() || node_->input(i).empty()) return {};
   return node_->input(i) + "." + std::to_string(element);

@@ -91,8 +91,7 @@ class OnnxImporter : public OnnxContext {
                                std::span<const OutputAs> others) override;
   bool attempt(const std::function<void()>& build) override;
   std::string lengthName() const override;
-  void setDequantized(const Tensor& x, Dequantized from) override { dequantized_[x.node().id()] = std::move(from); }
-  const Dequantized* dequantized(const Tensor& x) const override;
+  QuantizedValues& quantizedValues() override { return quantized_; }
   Tensor listOf(TensorList list) override;
   const TensorList* list(const Tensor& x) const override;
   uint64_t randomKey() override { return ++randomCount_; }
@@ -239,8 +238,8 @@ class OnnxImporter : public OnnxContext {
   const proto::NodeProto* node_ = nullptr;      // the one that is lowered
   size_t nodeCount_ = 0, otherRanks_ = 0;       // outputs whose rank the model declares otherwise
   uint64_t randomCount_ = 0;
-  std::unordered_map<uint32_t, Dequantized> dequantized_;  // by node
-  std::unordered_map<uint32_t, TensorList> lists_;         // the same
+  QuantizedValues quantized_;
+  std::unordered_map<uint32_t, TensorList> lists_;  // by node
   StateRooms rooms_;
   std::map<std::string, ImportedState> states_;                   // by input
   std::map<std::string, std::string> presentOf_, presentMakers_;  // the input, by output, and by what becomes it

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "frontend/builder.h"
@@ -37,6 +38,32 @@ struct Quantized {
 struct Dequantized : Quantized {
   Tensor scale;
   int axis = 0;
+};
+
+/// What an f32 value was made of: an i32 sum of products times `scale`, and the bias on top. Both are known when the
+/// model is read, and broadcast to the sum; there may be no bias.
+struct ScaledSum {
+  Tensor sum, scale, bias = {};
+};
+
+/// What is remembered of values that are made of integers.
+class QuantizedValues {
+ public:
+  void set(const Tensor& x, Dequantized from) { dequantized_[x.node().id()] = std::move(from); }
+  void set(const Tensor& x, ScaledSum from) { sums_[x.node().id()] = std::move(from); }
+  /// Null for all other values.
+  const Dequantized* dequantized(const Tensor& x) const { return find(dequantized_, x); }
+  const ScaledSum* scaledSum(const Tensor& x) const { return find(sums_, x); }
+
+ private:
+  template <class Value>
+  static const Value* find(const std::unordered_map<uint32_t, Value>& values, const Tensor& x) {
+    const auto known = values.find(x.node().id());
+    return known == values.end() ? nullptr : &known->second;
+  }
+
+  std::unordered_map<uint32_t, Dequantized> dequantized_;  // by node
+  std::unordered_map<uint32_t, ScaledSum> sums_;           // the same
 };
 
 /// What a value stands for that is no tensor: a sequence, or an optional without a value.
@@ -73,9 +100,7 @@ class OnnxContext {
   virtual bool attempt(const std::function<void()>& build) = 0;
   /// What a length that the node makes is called.
   virtual std::string lengthName() const = 0;
-  virtual void setDequantized(const Tensor& x, Dequantized from) = 0;
-  /// Null for all other values.
-  virtual const Dequantized* dequantized(const Tensor& x) const = 0;
+  virtual QuantizedValues& quantizedValues() = 0;
   /// A value for a list: only ops that take lists are given it.
   virtual Tensor listOf(TensorList list) = 0;
   /// Null for tensors.
@@ -228,8 +253,12 @@ class OnnxNode {
   Dim length(Tensor count, Dim room) const;
   /// The first `count` entries along an axis.
   Tensor firstOf(Tensor x, int axis, Tensor count) const;
-  void setDequantized(const Tensor& x, Dequantized from) const { context_.setDequantized(x, std::move(from)); }
-  const Dequantized* dequantized(int i) const { return has(i) ? context_.dequantized(arg(i)) : nullptr; }
+  void setDequantized(const Tensor& x, Dequantized from) const { context_.quantizedValues().set(x, std::move(from)); }
+  const Dequantized* dequantized(int i) const {
+    return has(i) ? context_.quantizedValues().dequantized(arg(i)) : nullptr;
+  }
+  void setScaledSum(const Tensor& x, ScaledSum from) const { context_.quantizedValues().set(x, std::move(from)); }
+  const ScaledSum* scaledSum(int i) const { return has(i) ? context_.quantizedValues().scaledSum(arg(i)) : nullptr; }
 
   // --- Lists of tensors
   Tensor listOf(TensorList list) const { return context_.listOf(std::move(list)); }

@@ -189,6 +189,30 @@ TEST_CASE("remainders of floats are exact") {
     }
 }
 
+TEST_CASE("quotients by constants are exact where a product and a step that corrects make them") {
+  std::mt19937_64 random(17);
+  for (const double divisor : {3.0, -0.1, 0.03864107, 255.0, 1.9999999, 1e-30, 1e30, 0x1.fffffep+10, 7.5e-38}) {
+    Graph g;
+    Emitter e(g, {.correctsQuotients = true});
+    UOp a = leaf(g, DType::F32, 0), b = g.constant(Scalar::of(DType::F32, divisor));
+    Tape tape(e.make(Op::Fdiv, DType::F32, {a, b}), {a});
+    CHECK(tape.nodes().back().op() != Op::Fdiv);
+    for (const Scalar x : interesting(DType::F32, random, 20000)) {
+      const double magnitude = std::abs(x.asFloat());
+      const Scalar operands[] = {x, b.constant()}, expected = evalScalar(Op::Fdiv, DType::F32, operands),
+                   got = tape({x});
+      // What a smaller quotient leaves is a subnormal number, and so may the quotient be.
+      const bool isSmall = magnitude < 0x1p-100 || std::abs(expected.asFloat()) < 0x1p-125;
+      const double most = isSmall ? std::max(std::abs(expected.asFloat()) * 0x1p-22, 0x1p-147) : 0;
+      CAPTURE(divisor, toText(x), toText(got), toText(expected));
+      if (same(got, expected) || std::abs(got.asFloat() - expected.asFloat()) <= most) continue;
+      FAIL("wrong value");
+    }
+    Emitter strict(g, {.numerics = Numerics::Strict, .correctsQuotients = true});
+    CHECK(strict.make(Op::Fdiv, DType::F32, {a, b}).op() == Op::Fdiv);
+  }
+}
+
 TEST_CASE("products with powers of two round once") {
   for (DType d : kFloats) {
     checkBinary(Op::Scaleb, d, {});

@@ -179,6 +179,50 @@ TEST_CASE("quantizing with the scale of before gives integers back") {
   for (int64_t i = 0; i < 4; ++i) CHECK(z.at(i).asInt() == std::max<int64_t>(0, 2 * i - 1));
 }
 
+TEST_CASE("largest bytes are the bytes of what is largest, unless a window has none") {
+  const auto reduced = [](const std::function<void(proto::NodeProto&)>& change) {
+    OnnxMaker m = dequantized({"1", "1", "3", "3"}, {2}, 0, {1, 2});
+    m.output("y", kUint8);
+    proto::NodeProto& pool = m.node("MaxPool", {"xf"}, {"largest"});
+    addAttribute(pool, "kernel_shape", List{2, 2});
+    addAttribute(pool, "strides", List{2, 2});
+    change(pool);
+    m.node("QuantizeLinear", {"largest", "xs", "zero"}, {"y"});
+    const OnnxImport import = m.import();
+    REQUIRE(import.model);
+    std::vector<UOp> nodes = toposort(import.model->sink);
+    return std::ranges::find(nodes, Op::Reduce, &UOp::op)->dtype();
+  };
+  CHECK(reduced([](proto::NodeProto&) {}) == DType::U8);
+  CHECK(reduced([](proto::NodeProto& pool) { addAttribute(pool, "pads", List{1, 1, 1, 1}); }) == DType::U8);
+  CHECK(reduced([](proto::NodeProto& pool) { addAttribute(pool, "ceil_mode", int64_t{1}); }) == DType::I32);
+  CHECK(reduced([](proto::NodeProto& pool) { addAttribute(pool, "dilations", List{2, 2}); }) == DType::I32);
+}
+
+TEST_CASE("a sum that is quantized again is multiplied once") {
+  OnnxMaker m = dequantized({"1", "1", "2", "2"}, {2, 1, 1, 1}, 0, {3, -2});
+  m.output("y", kUint8).floats("ys", {}, {0.5});
+  m.node("Conv", {"xf", "wf", "bias"}, {"sum"});
+  m.node("QuantizeLinear", {"sum", "ys", "zero"}, {"y"});
+  const OnnxImport import = m.import();
+  const HostTensor y = run(import);
+  const std::vector<int64_t> expected{0, 3, 9, 15, 13, 5, 0, 0};
+  for (int64_t i = 0; i < 8; ++i) CHECK(y.at(i).asInt() == expected[static_cast<size_t>(i)]);
+  std::vector<UOp> nodes = toposort(import.model->sink);
+  CHECK(std::ranges::none_of(
+      nodes, [](UOp u) { return u.op() == Op::Fdiv && u.rank() == 4 && !u.shape().back().isConst(1); }));
+}
+
+TEST_CASE("a sum is divided by a scale that would make the factor overflow") {
+  OnnxMaker m = dequantized({"1", "1", "2", "2"}, {2, 1, 1, 1}, 0, {3, -2});
+  m.output("y", kUint8).floats("ys", {}, {1e-38});
+  m.node("Conv", {"xf", "wf"}, {"sum"});
+  m.node("QuantizeLinear", {"sum", "ys", "zero"}, {"y"});
+  const HostTensor y = run(m.import());
+  const std::vector<int64_t> expected{0, 1, 255, 255, 255, 1, 0, 0};
+  for (int64_t i = 0; i < 8; ++i) CHECK(y.at(i).asInt() == expected[static_cast<size_t>(i)]);
+}
+
 TEST_CASE("both operands may have scales along an axis of the result") {
   OnnxMaker m = dequantized({"1"}, {2, 2}, 0, {3, -2, 1, 5});
   m.output("y").ints("right", {2, 2}, {1, 2, 3, 4});

@@ -133,9 +133,13 @@ std::optional<IntegerFactors> integerFactors(const OnnxNode& n, int axisA, int a
   return IntegerFactors{*a, *b, scaleA, scaleB};
 }
 
-Tensor scaled(const IntegerFactors& factors, Tensor sum, int axisA, int axisB) {
+Tensor scaled(const OnnxNode& n, const IntegerFactors& factors, Tensor sum, int axisA, int axisB, Tensor bias) {
   if (!sum) return {};
-  return cast(sum, DType::F32) * (along(factors.scaleA, sum.rank(), axisA) * along(factors.scaleB, sum.rank(), axisB));
+  const Tensor scale = along(factors.scaleA, sum.rank(), axisA) * along(factors.scaleB, sum.rank(), axisB);
+  Tensor y = cast(sum, DType::F32) * scale;
+  if (bias) y = y + bias;
+  if (n.valueOf(scale) && (!bias || n.valueOf(bias))) n.setScaledSum(y, {sum, scale, bias});
+  return y;
 }
 
 Tensor withoutZero(const OnnxNode& n, Tensor x, int i, int axis) {

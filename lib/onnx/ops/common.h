@@ -60,8 +60,8 @@ struct IntegerFactors {
 /// Nothing unless DequantizeLinear made both operands, of integers whose sums of `terms` products fit i32, with
 /// one scale, or one per element of `axisA` and `axisB`; -1 where there is no such axis.
 std::optional<IntegerFactors> integerFactors(const OnnxNode& n, int axisA, int axisB, Dim terms);
-/// An i32 sum of products as floats; its axes that the scales belong to.
-Tensor scaled(const IntegerFactors& factors, Tensor sum, int axisA, int axisB);
+/// An i32 sum of products as f32; its axes that the scales belong to. `bias` may be null.
+Tensor scaled(const OnnxNode& n, const IntegerFactors& factors, Tensor sum, int axisA, int axisB, Tensor bias);
 /// x - operand i in i32, where the zero point is as above.
 Tensor withoutZero(const OnnxNode& n, Tensor x, int i, int axis);
 /// round(x) + zero, saturated; zero may be null.

@@ -113,8 +113,8 @@ Tensor integerConvolution(OnnxNode& n, const Quantized& x, const Quantized& w, T
 
 // A convolution of integers as that of the operands, with the bias.
 Tensor rescaled(OnnxNode& n, const IntegerFactors& factors, Tensor sum) {
-  Tensor y = scaled(factors, sum, 0, 1);
-  if (y && n.has(2)) y = y + along(cast(n.arg(2), y.dtype()), y.rank(), 1);
+  const Tensor bias = sum && n.has(2) ? along(cast(n.arg(2), DType::F32), sum.rank(), 1) : Tensor();
+  const Tensor y = scaled(n, factors, sum, 0, 1, bias);
   return y ? cast(y, n.arg(0).dtype()) : Tensor();
 }
 

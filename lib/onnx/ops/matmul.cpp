@@ -17,7 +17,7 @@ Tensor product(OnnxNode& n, bool transposesA, bool transposesB) {
   Tensor sum = n.call("matmul", {factor(factors->a.distance, transposesA), factor(factors->b.distance, transposesB)});
   if (!sum) return {};
   int columns = sum.rank() - 1, rows = b.rank() < 2 ? columns : columns - 1;
-  return cast(scaled(*factors, sum, rows, columns), a.dtype());
+  return cast(scaled(n, *factors, sum, rows, columns, {}), a.dtype());
 }
 
 }  // namespace

@@ -73,6 +73,22 @@ bool undoesDequantize(const OnnxNode& n, DType to, DType precision) {
   return isSame && isAlong && hasUsualScales(n, *from);
 }
 
+// A sum that was scaled is scaled once more at once, as ONNX Runtime does: by the quotient of the scales, so that there
+// is no division and no other rounding. Null where x is none, or where scales are so far apart that the quotient
+// overflows or vanishes.
+Tensor rescaledQuotient(const OnnxNode& n, Tensor scale) {
+  constexpr double kSmallest = 1e-30, kLargest = 1e30;
+  const ScaledSum* from = n.scaledSum(0);
+  if (!from || scale.dtype() != DType::F32 || !n.valueOf(scale)) return {};
+  const Tensor factor = from->scale / scale;
+  const std::optional<HostTensor> factors = n.valueOf(factor);
+  for (int64_t i = 0; factors && i < factors->numel(); ++i)
+    if (const double f = factors->at(i).asFloat(); !(f >= kSmallest && f <= kLargest)) return {};
+  if (!factors) return {};
+  const Tensor quotient = cast(from->sum, DType::F32) * factor;
+  return from->bias ? quotient + from->bias / scale : quotient;
+}
+
 // An i32 as the nearest element of `to`.
 Tensor saturated(DType to, Tensor x) { return cast(min(max(x, minInt(to)), maxInt(to)), to); }
 
@@ -88,10 +104,13 @@ Results onnxQuantize(OnnxNode& n) {
   if (n.b.failed()) return Tensor();
   if (!isFloat(precision) || !isComputedIn(precision)) precision = DType::F32;
   if (undoesDequantize(n, to, precision)) {
-    Tensor distance = n.dequantized(0)->distance;
+    const auto& [distance, bytes] = static_cast<const Quantized&>(*n.dequantized(0));
+    const bool hasSameZero = bytes.zero && oneNumber(n, 2) == bytes.zero;
+    if (bytes.elements && bytes.elements.dtype() == to && hasSameZero) return bytes.elements;
     return saturated(to, zero ? distance + cast(zero, DType::I32) : distance);
   }
-  Tensor quotient = cast(x, precision) / cast(scale, precision);
+  Tensor quotient = precision == DType::F32 ? rescaledQuotient(n, scale) : Tensor();
+  if (!quotient) quotient = cast(x, precision) / cast(scale, precision);
   return quantized(n, to, cast(quotient, sumDType(precision)), zero, !n.has("saturate") || n.flag("saturate"));
 }
 

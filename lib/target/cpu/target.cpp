@@ -28,6 +28,7 @@ LegalizeOptions legal(const Machine& machine, Numerics numerics) {
           .nativeBf16 = cpu.hasBf16Dots(),
           .nativeScaleb = cpu.hasScaleb(),
           .keepsSums = true,
+          .correctsQuotients = cpu.hasFma(),
           .narrowIndex = cpu.has32BitPointers()};
 }
 
