@@ -1,8 +1,10 @@
 #include "choose/prefetch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "cost/levels.h"
 #include "cost/parameters.h"
 #include "facts/operand_walks.h"
 #include "facts/reduces.h"
@@ -45,19 +47,33 @@ void prefetchCopy(Chooser& c, const Access& load, uint32_t slot) {
   });
 }
 
-// Columns of a product beside those of the register tile, which the next tile reads.
+// Whether two panels stay near, that of a tile and the one beside it: runs far apart compete for places of a cache.
+bool areTwoNear(const Sweep& sweep, int64_t run, int64_t elementBytes, const Caps& caps) {
+  const double apart = static_cast<double>(sweep.apart * elementBytes), line = static_cast<double>(caps.lineBytes);
+  const double lines = std::ceil(static_cast<double>(run * elementBytes) / line);
+  const double rows = static_cast<double>(sweep.all) / static_cast<double>(std::max<int64_t>(sweep.apart, 1)) + 1;
+  return isResident(2 * rows * lines * line * crowding(apart, rows, lines, placesIn(Level::L2, caps), caps), caps);
+}
+
+// Columns of a product beside those of the register tile, which the next tile reads; where they would be gone by then,
+// those of the tile itself in the next rows.
 void prefetchNextColumns(Chooser& c, const Access& load) {
   const std::optional<Sweep> found = sweepOf(c.facts(), load);
-  if (!found || !found->isInRuns || found->all * byteSize(load.node.dtype()) <= c.caps.l1Bytes) return;
+  const int64_t bytes = byteSize(load.node.dtype());
+  if (!found || !found->isInRuns || found->all * bytes <= c.caps.l1Bytes) return;
   const int64_t run = runOf(load);
   const bool areNext = std::ranges::any_of(load.node.ranges(), [&](UOp r) {
     const std::optional<Pace> pace = paceOf(load, r);  // the last tile may begin earlier
     return !isReduceLoop(c.facts(), r) && pace && pace->first == run && maxExtent(r) > 1;
   });
   if (!areNext) return;
-  const SlotAxisAmount ahead{*load.slot, c.numberOf(idOf(found->loop)), run};
+  const bool areInTime = areTwoNear(*found, run, bytes, c.caps);
+  const SlotAxisAmount ahead{*load.slot, c.numberOf(idOf(found->loop)),
+                             areInTime ? run : parameters::kRowsAhead * found->apart};
   attempt(c, [&](Chooser& trial) {
-    return trial.apply(OptKind::Prefetch, ahead, "short runs, of which the next tile reads those beside them") &&
+    return trial.apply(OptKind::Prefetch, ahead,
+                       areInTime ? "short runs, of which the next tile reads those beside them"
+                                 : "short runs, far apart: those of the next rows") &&
            prefetchesVectors(trial.sink, *load.slot);
   });
 }

@@ -156,8 +156,8 @@ constexpr Strategy kFinishes[] = {
      "read again and again, and should be near",
      On::Cpu, LoopOrder::Free, nullptr, always<orderTiles>},
     {"prefetch-columns",
-     "an operand of a product that does not fit L1, and is read in short runs far apart, is prefetched: the next run "
-     "beside each one, which the next register tile reads",
+     "an operand of a product that does not fit L1 and is read in short runs far apart is prefetched: the runs beside, "
+     "which the next tile reads, or the next rows where two tiles would not stay in L2",
      On::Cpu, LoopOrder::Free, nullptr, always<prefetchColumns>},
     {"thread-tiles",
      "thread axes until there are 64 tiles or four per worker, in kernels of 20 microseconds or more; fewer along axes "

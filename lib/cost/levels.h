@@ -18,6 +18,12 @@ LevelCost costOf(Level level, const Caps& caps);
 double bytesThatStay(Level level, const Caps& caps);
 inline bool fits(Level level, double bytes, const Caps& caps) { return bytes <= bytesThatStay(level, caps); }
 
+/// Groups of places of a level: lines that lie as many lines apart compete for one.
+double placesIn(Level level, const Caps& caps);
+/// How many times the bytes of `runs` runs of `lines` lines count whose first bytes lie `apart`, where strides let many
+/// lines compete for few of the `places`; 1 or more.
+double crowding(double apart, double runs, double lines, double places, const Caps& caps);
+
 /// Bytes of an operand up to which it stays in L2 while others stream by once: what kernels are shaped by.
 int64_t residentBytes(const Caps& caps);
 inline bool isResident(double bytes, const Caps& caps) { return bytes <= static_cast<double>(residentBytes(caps)); }

@@ -1,7 +1,6 @@
 #include "cost/traffic.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 
@@ -53,7 +52,8 @@ struct Footprint {
 };
 
 // What the loops from `first` on touch.
-Footprint footprintOf(const Walk& walk, size_t first, double line, double sets) {
+Footprint footprintOf(const Walk& walk, size_t first, double places, const Caps& caps) {
+  const auto line = static_cast<double>(caps.lineBytes);
   std::vector<Step> moving;
   double pieces = 1, span = walk.element, widest = 0;
   for (size_t i = first; i < walk.steps.size(); ++i)
@@ -68,17 +68,7 @@ Footprint footprintOf(const Walk& walk, size_t first, double line, double sets) 
     else
       pieces *= step.extent, widest = widest == 0 ? step.bytes : widest;
   const double bytes = std::min(pieces * std::ceil(span / line) * line, std::max(walk.most, line));
-  double crowding = 1;
-  if (const auto apart = static_cast<uint64_t>(widest / line); apart > 0 && widest == static_cast<double>(apart) * line)
-    crowding = std::min({static_cast<double>(apart & (~apart + 1)), sets, pieces}) / std::ceil(span / line);
-  return {bytes, bytes * std::max(1.0, crowding)};
-}
-
-// Places in a cache that one line may not choose among: lines that lie as many lines apart share one.
-double setsOf(Level level, const Caps& caps) {
-  const int64_t bytes = level == Level::L1 ? caps.l1Bytes : level == Level::L2 ? caps.l2Bytes : caps.l3Bytes;
-  return static_cast<double>(
-      std::bit_floor(static_cast<uint64_t>(std::max(bytes / caps.lineBytes / parameters::kWays, int64_t{1}))));
+  return {bytes, bytes * crowding(widest, pieces, std::ceil(span / line), places, caps)};
 }
 
 // Bytes that are read in order before the address jumps.
@@ -93,6 +83,16 @@ double runBytes(const Walk& walk, double line) {
   return span;
 }
 
+// An operand whose rows are asked for early, farther ahead than any of its loops steps; other prefetches look one run
+// ahead.
+bool arePrefetchedRows(const Touch& touch, const Walk& walk) {
+  const UOp address = touch.access.node.src(0);
+  if (address.op() != Op::Index || address.src(0).op() != Op::Prefetch || touch.storage.op() != Op::Param) return false;
+  double farthest = 0;
+  for (const Step& step : walk.steps) farthest = std::max(farthest, step.bytes);
+  return farthest > 0 && address.src(0).argAs<SlotArg>().slot * walk.element >= farthest;
+}
+
 using Path = std::vector<uint32_t>;  // ids of the running loops around something
 
 Path pathOf(const Touch& touch, size_t depth) {
@@ -105,13 +105,12 @@ Path pathOf(const Touch& touch, size_t depth) {
 class Boundary {
  public:
   Boundary(const Bodies& bodies, std::span<const Walk> walks, Level level, const Caps& caps)
-      : bodies_(bodies), walks_(walks), level_(level), caps_(caps), line_(static_cast<double>(caps.lineBytes)),
-        sets_(setsOf(level, caps)) {
+      : bodies_(bodies), walks_(walks), level_(level), caps_(caps), places_(placesIn(level, caps)) {
     std::map<Path, std::map<uint32_t, double>> parts;  // bytes of every storage in one iteration of some loops
     for (size_t i = 0; i < walks.size(); ++i)
       for (size_t depth = 0; depth <= bodies.touches[i].body; ++depth) {
         double& bytes = parts[pathOf(bodies.touches[i], depth)][bodies.touches[i].storage.id()];
-        bytes = std::max(bytes, footprintOf(walks[i], depth, line_, sets_).crowded);
+        bytes = std::max(bytes, footprintOf(walks[i], depth, places_, caps_).crowded);
       }
     for (const auto& [path, bytes] : parts)
       for (const auto& [storage, part] : bytes) working_[path] += part;
@@ -144,12 +143,12 @@ class Boundary {
   }
 
   double passing(const Touch& touch, const Walk& walk, size_t depth) const {
-    const double whole = footprintOf(walk, 0, line_, sets_).bytes;
+    const double whole = footprintOf(walk, 0, places_, caps_).bytes;
     if (isStreamed(touch) && level_ != Level::L1) return whole / 2;
     if (depth == 0) return isCold(touch) ? whole : 0;
     double runs = 1;
     for (size_t i = 0; i + 1 < depth; ++i) runs *= walk.steps[i].extent;
-    const double bytes = runs * footprintOf(walk, depth - 1, line_, sets_).bytes;
+    const double bytes = runs * footprintOf(walk, depth - 1, places_, caps_).bytes;
     return bytes > whole || isCold(touch) ? bytes : bytes * (1 - bytesThatStay(level_, caps_) / working_.at({}));
   }
 
@@ -167,7 +166,7 @@ class Boundary {
   std::span<const Walk> walks_;
   Level level_;
   const Caps& caps_;
-  double line_, sets_;
+  double places_;
   std::map<Path, double> working_;
 };
 
@@ -190,6 +189,7 @@ std::vector<Traffic> trafficOf(const Bodies& bodies, const Caps& caps) {
   }
   for (size_t i = 0; i < all.size(); ++i) {
     const double run = runBytes(walks[i], line);
+    if (arePrefetchedRows(bodies.touches[i], walks[i])) continue;
     all[i].lonely = std::min(1.0, parameters::kLongRun / std::max(run, line)) * (run <= line / 2 ? 1 : 0.5);
   }
   return all;

@@ -58,6 +58,7 @@ std::optional<Sweep> sweepOf(const KernelFacts& kernel, const Access& load) {
   std::ranges::sort(steps);
   for (const auto& [stride, count] : steps) {
     sweep.isInRuns |= stride >= 2 * sweep.all;
+    if (sweep.apart == 0 && stride > sweep.all) sweep.apart = stride;
     sweep.all += stride * count;
   }
   return sweep;

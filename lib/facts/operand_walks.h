@@ -25,6 +25,7 @@ struct Sweep {
   UOp loop;               // its loop with the largest stride
   int64_t stride = 0;     // of that loop, as the next, in elements
   int64_t all = 1;        // what the reduce reaches
+  int64_t apart = 0;      // from one run to the next: the smallest stride beyond a run; 0 where there is one run
   bool isInRuns = false;  // short ones, with gaps between them
 };
 std::optional<Sweep> sweepOf(const KernelFacts& kernel, const Access& load);

@@ -162,6 +162,8 @@ class RestSplitter {
     const auto learn = [&](UOp& of) { of = simplifyUnder(g_, of, nest.known); };
     switch (n.op()) {
       case Op::Index:
+        // A single row takes so few instructions that the processor looks ahead by itself.
+        if (src[0].op() == Op::Prefetch && nest.rows.isConst(0)) src[0] = src[0].src(0);
         src[0] = behind(src[0], nest.choice);
         std::ranges::for_each(std::span(src).subspan(1), learn);
         break;

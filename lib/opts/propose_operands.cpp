@@ -60,6 +60,7 @@ std::vector<std::pair<UOp, UOp>> sidesOf(UOp sum, std::span<const UOp> outputs, 
 
 std::vector<OptOp> proposePrefetch(const KernelFacts& kernel, const LoopNames& names, const Caps&) {
   constexpr int64_t kAheadBytes = 4096;  // farther than hardware looks
+  constexpr int64_t kRowsAhead = 8;
   const std::vector<uint32_t> slots = slotsRead(kernel);
   std::vector<OptOp> moves;
   for (const Access& a : kernel.accesses) {
@@ -69,7 +70,9 @@ std::vector<OptOp> proposePrefetch(const KernelFacts& kernel, const LoopNames& n
     if (!std::ranges::binary_search(slots, slot)) continue;
     std::set<int64_t> aheads{kAheadBytes / std::max<int64_t>(1, byteSize(a.node.dtype()))};
     if (const int64_t run = runOf(a); run > 1) aheads.insert(run);  // the columns beside
-    for (const Axis& axis : kernel.axes)                            // the next row, the next block
+    if (const std::optional<Sweep> sweep = sweepOf(kernel, a); sweep && sweep->apart > 0)
+      aheads.insert(kRowsAhead * sweep->apart);
+    for (const Axis& axis : kernel.axes)  // the next row, the next block
       if (const int64_t stride = strideOf(a, axis.range).value_or(0); stride > 1) aheads.insert(stride);
     for (UOp r : loopsIn(kernel, kAnyNest, {AxisType::Loop, AxisType::Reduce, AxisType::Thread}))
       for (int64_t ahead : aheads) {

@@ -131,12 +131,17 @@ TEST_CASE("Columns of short sums go outside of rows, and those beside them are p
   CHECK_THAT(chosen(buildMatmul, {48, 3136, 24}, weights), !Catch::Contains("prefetch("));
 }
 
+TEST_CASE("Where columns would be gone before the next tile reads them, those of the next rows are prefetched") {
+  CHECK_THAT(chosen(buildMatmul, {16, 512, 512}, avx512()), Catch::Contains("prefetch(2,k0,4096)"));
+  CHECK_THAT(chosen(buildMatmul, {16, 528, 512}, avx512()), Catch::Contains("prefetch(2,k0,48)"));
+}
+
 TEST_CASE("Tiles of sums behind many functions are small, as each of them is code") {
   CHECK(chosen(buildMatmul, {48, 256, 256}, avx512()) ==
-        "tile(n1,32) order(n1.o,n0) upcast(n0,12) vector(n1.i,16) upcast(n1.i,2) unroll(k0,2) prefetch(2,k0,32) "
+        "tile(n1,32) order(n1.o,n0) upcast(n0,12) vector(n1.i,16) upcast(n1.i,2) unroll(k0,2) prefetch(2,k0,2048) "
         "thread(n1.o,1) thread(n0,1)");
   CHECK(chosen(buildProductOfGates, {48, 256, 256}, avx512()) ==
-        "tile(n1,32) order(n1.o,n0) upcast(n0,4) vector(n1.i,16) upcast(n1.i,2) unroll(k0,4) prefetch(2,k0,32) "
+        "tile(n1,32) order(n1.o,n0) upcast(n0,4) vector(n1.i,16) upcast(n1.i,2) unroll(k0,4) prefetch(2,k0,2048) "
         "thread(n1.o,1) thread(n0,1)");
 }
 

@@ -73,6 +73,14 @@ TEST_CASE("Few tiles share rows evenly, and have any number of them") {
   }
 }
 
+TEST_CASE("What is left of a tile is prefetched, but for a single row") {
+  Graph g;
+  const UOp rows = buildRows(g, g.variable("rows", {1, 1000}, 900), false);
+  const UOp split = splitTileRests(g, withOpts(g, rows, "upcast(0,6) vector(1,4) prefetch(2,2,96)"));
+  CHECK(split.src(0).src(0).srcCount() == 3);
+  CHECK(countOp(split, Op::Prefetch) == 2);
+}
+
 TEST_CASE("Rows that are known by the number of their tile keep whole tiles") {
   Graph g;
   Builder b(g);
