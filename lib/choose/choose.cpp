@@ -77,7 +77,7 @@ std::optional<Choice> chooseOtherLanes(Graph& graph, UOp sink, const LoopNames& 
 }  // namespace
 
 Choice choose(Graph& graph, UOp sink, const Caps& caps) {
-  const SizePoints points(sink);
+  const SizePoints points(sink, caps);
   const auto within = [&](UOp sized, const LoopNames& names, const Caps& with) {
     return chooseWithin(graph, sized, names, with);
   };
@@ -91,12 +91,12 @@ Choice choose(Graph& graph, UOp sink, const Caps& caps) {
 }
 
 UOp atLikelySizes(Graph& graph, UOp sink, const Caps& caps) {
-  const SizePoints points(sink);
+  const SizePoints points(sink, caps);
   return points.all().empty() ? sink : kernelAt(graph, sink, points, points.all()[0].sizes, caps);
 }
 
 std::vector<PricedSeed> seedsOf(Graph& graph, UOp sink, const Caps& caps) {
-  const SizePoints points(sink);
+  const SizePoints points(sink, caps);
   const bool isFixed = points.all().empty();
   FactsCache cache;
   const Chooser merged =

@@ -47,7 +47,7 @@ bool sumsWindowsAlone(UOp sink) {
 
 }  // namespace
 
-SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
+SizePoints::SizePoints(UOp sink, const Caps& caps) : variables_(sizesOfLoops(sink)) {
   if (variables_.empty()) return;
   for (UOp end : sink.src())
     if (end.op() == Op::End)
@@ -70,17 +70,18 @@ SizePoints::SizePoints(UOp sink) : variables_(sizesOfLoops(sink)) {
                   return std::clamp(std::max(parameters::kLargerRun * v.likely, least), v.min, v.max);
                 }),
                 1);
-  if (isProduct) addFewRows();
+  if (isProduct) addFewRows(!caps.constants.empty());
 }
 
-/// Rows that one tile holds have a kernel of their own, since panels of many rows are wide enough for few accumulators
-/// alone. What is chosen for all others knows that a run may have too few of them to pay for copies.
-void SizePoints::addFewRows() {
+/// Rows that one tile holds have a kernel of their own where panels of weights are stored for many rows, wide enough
+/// for few accumulators alone. What is chosen for all others knows that a run may have too few rows to pay for copies.
+/// An operand that a run gives is read where it lies, until there are rows enough to copy it.
+void SizePoints::addFewRows(bool hasWeights) {
   const VarArg& v = variables_[0].argAs<VarArg>();
   const int64_t few = parameters::kFewRowsOfProduct;
   if (smallSize(v) >= few || v.max <= few) return;
-  add({std::min(parameters::kSomeRowsOfProduct, v.max)}, 1);
-  add({few}, 1);
+  add({std::min(hasWeights ? parameters::kSomeRowsOfProduct : parameters::kUncopiedRows, v.max)}, 1);
+  add({std::min(hasWeights ? few : parameters::kManyRowsOfProduct, v.max)}, 1);
   for (SizePoint& point : points_) point.isForCase = point.sizes[0] <= few;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "choose/choice.h"
+#include "facts/caps.h"
 #include "ir/graph.h"
 
 namespace svod {
@@ -24,7 +25,7 @@ struct SizePoint {
 /// no extent depends on a variable.
 class SizePoints {
  public:
-  explicit SizePoints(UOp sink);
+  explicit SizePoints(UOp sink, const Caps& caps = {});
 
   std::span<const SizePoint> all() const { return points_; }
   /// The one whose sizes are a multiple of the likely ones, as far as bounds allow it; it may be the first.
@@ -50,7 +51,7 @@ class SizePoints {
   /// The number of the point with these sizes; 0, and nothing is added, where the kernel stores nothing for them.
   size_t add(std::vector<int64_t> sizes, double weight);
   bool hasRowsOfProduct(UOp sink) const;
-  void addFewRows();
+  void addFewRows(bool hasWeights);
 
   std::vector<UOp> variables_, extents_;
   std::vector<SizePoint> points_;

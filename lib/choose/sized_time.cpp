@@ -71,7 +71,12 @@ double timeAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const 
     return priceOf(kernelAt(graph, substitute(graph, sink, from, to), points, sizes, caps), caps);
   };
   const int64_t whole = tiles->all / tiles->rows;
-  return (whole > 0 ? timeOfTiles(whole, tiles->rows) : 0) + timeOfTiles(1, tiles->all % tiles->rows);
+  const double rest = timeOfTiles(1, tiles->all % tiles->rows);
+  if (whole == 0) return rest;
+  // The copy of an operand that all tiles read is in both prices.
+  const bool hasCopy = std::ranges::any_of(toposort(sink), [](UOp n) { return n.op() == Op::Fill; });
+  const double shared = hasCopy ? 2 * timeOfTiles(1, tiles->rows) - timeOfTiles(2, tiles->rows) : 0;
+  return timeOfTiles(whole, tiles->rows) + rest - std::clamp(shared, 0.0, rest);
 }
 
 }  // namespace svod

@@ -52,6 +52,12 @@ std::string product(const std::string& batch, const std::string& rows) {
          "\ninput x: f32[b, s, 256]\ninput w: f32[256, 512]\noutput y = matmul(x, w)\n";
 }
 
+Caps withWeights() {
+  Caps caps = avx512();
+  caps.constants = {2};
+  return caps;
+}
+
 }  // namespace
 
 TEST_CASE("The points of a kernel are its likely sizes, the least ones and larger ones") {
@@ -170,7 +176,8 @@ TEST_CASE("A product has its lanes along the other loop where that takes less ti
   const auto chosenOf = [&](const char* first, const char* other) {
     const auto own = [&](UOp, const LoopNames&, const Caps&) { return listed(first, "first"); };
     const auto others = [&](UOp, const LoopNames&, const Caps&) { return std::optional(listed(other, "other")); };
-    return chooseForPoints(*kernel.graph, kernel.sink, SizePoints(kernel.sink), avx512(), own, others)->why;
+    return chooseForPoints(*kernel.graph, kernel.sink, SizePoints(kernel.sink, withWeights()), avx512(), own, others)
+        ->why;
   };
   const char *alongRows = "upcast(n1,8) vector(n0,16)", *alongColumns = "upcast(n0,6) vector(n1,16) upcast(n1,4)";
   CHECK_THAT(chosenOf(alongRows, alongColumns), Catch::StartsWith("other"));
@@ -273,7 +280,9 @@ TEST_CASE("A case that would hold for every size is none") {
 TEST_CASE("A product of a free number of rows has points of few rows, and a kernel for them") {
   const OneKernel one(rowsTimesMatrix("[1, 4096] ~ 1"));
   const Kernel& kernel = *one;
-  const SizePoints points(kernel.sink);
+  Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "znver3").value(), Numerics::Contract);
+  caps.constants = {2};
+  const SizePoints points(kernel.sink, caps);
   std::vector<std::string> texts;
   for (const SizePoint& point : points.all()) texts.push_back(points.toText(point));
   REQUIRE(texts.back() == "m = 3");
@@ -281,8 +290,6 @@ TEST_CASE("A product of a free number of rows has points of few rows, and a kern
   CHECK(texts[texts.size() - 2] == "m = 18");
   CHECK(std::ranges::count(points.all(), false, &SizePoint::isForCase) == 2);  // 18 rows and the larger run
 
-  Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "znver3").value(), Numerics::Contract);
-  caps.constants = {2};
   const Choice choice = choose(*kernel.graph, kernel.sink, caps);
   const std::string opts = toText(optsOf(choice));
   CHECK_THAT(opts, Catch::Contains("upcast(n0,6)"));
@@ -299,10 +306,28 @@ TEST_CASE("No panel is copied where a run may have few rows, for which that take
   CHECK_THAT(opts, !Catch::Contains("pack("));
 }
 
+TEST_CASE("A matrix that a run gives is read where it lies until there are rows enough to copy it") {
+  const OneKernel one(
+      "var m in [1, 4096] ~ 1\ninput x: f32[m, 768]\ninput w: f32[768, 3072]\noutput y = matmul(x, w)\n");
+  const Kernel& kernel = *one;
+  const Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "sapphirerapids").value(), Numerics::Contract);
+  const Choice choice = choose(*kernel.graph, kernel.sink, caps);
+  CHECK_THAT(toText(optsOf(choice)), Catch::Contains("pack("));
+  REQUIRE(choice.cases.size() == 1);
+  const SizeLimits few = choice.cases[0].sizes[0];
+  CHECK((few.min == 1 && few.max > 16 && few.max < 48));
+  const UOp rows = kernel.graph->variable("m", {few.min, few.max}, few.likely);
+  const std::vector<UOp> nodes = toposort(kernel.sink);
+  const UOp m = *std::ranges::find(nodes, Op::Var, &UOp::op);
+  const std::string opts =
+      toText(optsOf(choose(*kernel.graph, substitute(*kernel.graph, kernel.sink, {&m, 1}, {&rows, 1}), caps)));
+  CHECK_THAT(opts, !Catch::Contains("pack(") && Catch::Contains("prefetch(2,k0,24576)"));  // eight rows
+}
+
 TEST_CASE("What is chosen for few rows of a product is no case of many rows") {
   const OneKernel one(rowsTimesMatrix("[1, 4096] ~ 64"));
   const Kernel& kernel = *one;
-  const SizePoints points(kernel.sink);
+  const SizePoints points(kernel.sink, withWeights());
   REQUIRE(points.all().size() == 5);  // m = 64, 1, 512, 18 and 3
   std::vector<SizedChoice> choices(2);
   for (SizedChoice& choice : choices) choice.sink = kernel.sink;
@@ -334,7 +359,7 @@ TEST_CASE("A small product of rows that are likely to be few is chosen for these
       for (const OptOp& opt : list) choice.opts.push_back({opt, "as the test wants"});
       return choice;
     };
-    return chooseForPoints(*kernel.graph, kernel.sink, SizePoints(kernel.sink), avx512(), lists)->why;
+    return chooseForPoints(*kernel.graph, kernel.sink, SizePoints(kernel.sink, withWeights()), avx512(), lists)->why;
   };
   CHECK(madeFor("50") == "for m = 3");
   CHECK(madeFor("20000") == "for m = 48");  // its case saves enough
@@ -343,7 +368,7 @@ TEST_CASE("A small product of rows that are likely to be few is chosen for these
 TEST_CASE("A list that is chosen for few rows and for many is one for many") {
   const OneKernel one(rowsTimesMatrix("[1, 4096] ~ 1"));
   const Kernel& kernel = *one;
-  const SizePoints points(kernel.sink);
+  const SizePoints points(kernel.sink, withWeights());
   REQUIRE(points.all()[0].isForCase);
   const auto none = [](UOp, const LoopNames&, const Caps&) { return Choice{}; };
   const std::optional<Choice> choice = chooseForPoints(*kernel.graph, kernel.sink, points, avx512(), none);
@@ -378,6 +403,22 @@ TEST_CASE("Whole tiles of rows and what is left behind them are priced apart") {
   CHECK(at(8) == Approx(at(6) + at(2)).epsilon(0.001));
   CHECK(at(1) < at(6));
   CHECK(at(7) < at(12));
+}
+
+TEST_CASE("A copy that whole tiles share with what is left behind them is priced once") {
+  const OneKernel one(rowsTimesMatrix("[1, 4096] ~ 1"));
+  const Kernel& kernel = *one;
+  const SizePoints points(kernel.sink);
+  const Result<UOp> tiled =
+      applyOpts(*kernel.graph, kernel.sink,
+                parseOpts("tile(1,32) order(1,0) pack(2,2,3) vector(p2.n1.i,16) upcast(p2.n1.i,2) "
+                          "upcast(n0,6) vector(n1.i,16) upcast(n1.i,2)")
+                    .value(),
+                avx512());
+  REQUIRE(tiled);
+  const auto at = [&](int64_t rows) { return timeAt(*kernel.graph, *tiled, points, {{rows}}, avx512()); };
+  CHECK(at(13) < at(12) + at(1) / 2);
+  CHECK(at(13) < at(18));
 }
 
 TEST_CASE("A large run has tiles for threads, also where the likely sizes are the greatest") {
