@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "interp/interp.h"
 #include "ir/text.h"
@@ -84,6 +85,37 @@ TEST_CASE("float sums round after every addition, in row-major order, or once wh
   checkValues(run(m, bindings)[1], {}, {0});
   bindings.areSumsRoundedOnce = true;
   checkValues(run(m, bindings)[1], {}, {2});
+}
+
+TEST_CASE("sums and products of floats are those of scalars, of every kind of number") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> kinds{0.0,   -0.0, 1e-45, -3e-39,       16777217.0, 3e38,
+                                  -3e38, inf,  -inf,  std::nan(""), 0.1,        -7.5};
+  const auto count = static_cast<int64_t>(kinds.size());
+  ModelBindings bindings;
+  HostTensor a = HostTensor::zeros(DType::F32, {count, count}), b = a;
+  for (int64_t i = 0; i < count * count; ++i) {
+    a.set(i, Scalar::ofFloat(DType::F32, kinds[static_cast<size_t>(i / count)]));
+    b.set(i, Scalar::ofFloat(DType::F32, kinds[static_cast<size_t>(i % count)]));
+  }
+  bindings.ports = {a, b};
+  for (const auto& [op, name] : {std::pair(Op::Add, "add"), std::pair(Op::Mul, "mul")}) {
+    const Model m =
+        modelOf("%0 = buffer 12, 12 {0} : f32[12,12]\n%1 = buffer 12, 12 {1} : f32[12,12]\n%2 = " + std::string(name) +
+                " %0, %1 : f32[12,12]\n%3 = permute %2 {1, 0} : f32[12,12]\n"
+                "%4 = reduce %3 {add, 0} : f32[12]\n%5 = buffer 12, 12 {2} : f32[12,12]\n"
+                "%6 = store %5, %2\n%7 = buffer 12 {3} : f32[12]\n%8 = store %7, %4\n%9 = sink %6, %8\n");
+    const std::vector<HostTensor> out = run(m, bindings);
+    for (int64_t row = 0; row < count; ++row) {
+      Scalar sum = Scalar::of(DType::F32, 0);
+      for (int64_t i = row * count; i < (row + 1) * count; ++i) {
+        const Scalar value = evalScalar(op, DType::F32, std::vector<Scalar>{a.at(i), b.at(i)});
+        CHECK(out[2].at(i).storageBits() == value.storageBits());
+        sum = evalScalar(Op::Add, DType::F32, std::vector<Scalar>{sum, value});
+      }
+      CHECK(out[3].at(row).storageBits() == sum.storageBits());
+    }
+  }
 }
 
 TEST_CASE("reductions of zero elements give the identity") {
