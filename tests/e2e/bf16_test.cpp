@@ -63,6 +63,15 @@ TEST_CASE("vectors of every width have an instruction, and lanes that fill none 
   CHECK_THAT(compiledFor(product(32, 2, 64), kX86, "znver4", Numerics::Fast).second, !Catch::Contains("vpdpbf16ps"));
 }
 
+TEST_CASE("a group of products has its factors where a size leaves no number of an operand to read") {
+  const std::string text =
+      "var n in [1, 2] ~ 2\ninput x: bf16[n - 1, 2, n, n]\nweight w: bf16[16, 1, 3, 1] = ones\n"
+      "output y = conv2d(x, w, stride=[2, 1], padding=[1, 0, 1, 0], groups=2)\n";
+  const auto [opts, source] = compiledFor(text, kX86, "sapphirerapids", Numerics::Contract);
+  CHECK_THAT(opts, Catch::Contains("dot(k0,2)"));
+  CHECK_THAT(source, Catch::Contains("dpbf16ps"));
+}
+
 TEST_CASE("matrix products use the tile unit of a processor, whole steps of which they have") {
   for (const std::string& text : {product(64, 64, 64), product(17, 80, 32), product(64, 64, 64, true)}) {
     INFO(text);
