@@ -72,11 +72,13 @@ std::vector<uint32_t> sweeps(const KernelFacts& kernel) {
 bool sweepsAlongLargest(const KernelFacts& kernel) {
   const Access* largest = nullptr;
   const auto sizeOf = [](const Access& a) { return storageOf(a.node.src(0)).maxNumel(); };
-  for (const Access& a : kernel.accesses)
-    if (!a.isStore && a.slot && (!largest || sizeOf(a) > sizeOf(*largest))) largest = &a;
-  return !largest || std::ranges::any_of(loopedReduces(kernel), [&](UOp reduce) {
-    return std::ranges::any_of(reduce.src().subspan(1), [&](UOp r) { return strideOf(*largest, r) == 1; });
-  });
+  std::vector<UOp> terms;
+  for (UOp reduce : loopedReduces(kernel)) terms.insert(terms.end(), reduce.src().begin() + 1, reduce.src().end());
+  for (const Access& a : kernel.accesses) {
+    const bool isRead = !a.isStore && a.slot && dependsOnAny(a.address, terms);
+    if (isRead && (!largest || sizeOf(a) > sizeOf(*largest))) largest = &a;
+  }
+  return !largest || std::ranges::any_of(terms, [&](UOp r) { return strideOf(*largest, r) == 1; });
 }
 
 /// Output loops on which some reduction depends, and the others; outermost first.

@@ -38,6 +38,10 @@ constexpr ClassCase kClasses[] = {
     {"row-groups", "input x: f32[4096, 1024]\noutput y = softmax(x)"},
     {"row-groups", "input x: f32[4096, 1024]\noutput y = layer_norm(x)"},
     {"row-groups", "input x: f32[4096, 4096]\noutput y = sum(x, axes=1)"},
+    {"row-groups",  // the largest operand is read once for each sum
+     "input h: f32[256]\ninput w: f32[512, 256]\ninput k: f32[4096, 512]\n"
+     "output y = tanh(sum(w * expand(reshape(h, shape=[1, 256]), shape=[512, 256]), axes=1) + "
+     "reshape(k[5:6], shape=[512]))"},
     {"column-groups", "input x: f32[512, 4096]\noutput y = reduce_max(x, axes=0)"},
     {"squares", "input x: f32[4096, 4096]\noutput y = transpose(x)"},
     {"grid-streams", "input a: f32[16777216]\ninput b: f32[16777216]\noutput y = relu(a * b + a) * b"},
