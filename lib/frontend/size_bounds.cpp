@@ -196,8 +196,9 @@ int64_t greatest(Graph& graph, UOp dim) {
   return bounds.fits() ? std::min(static_cast<int64_t>(bounds.max), dim.bounds().max) : dim.bounds().max;
 }
 
-// The elements that a buffer of these dims has with other bounds of the variables.
-double mostElements(Graph& graph, std::span<const UOp> dims, const std::map<std::string, Interval>& bounds) {
+// The elements that a buffer of these dims has with other bounds of the variables, as bounds of nodes say or closer.
+double mostElements(Graph& graph, std::span<const UOp> dims, const std::map<std::string, Interval>& bounds,
+                    bool isCloser) {
   double product = 1;
   for (UOp d : dims) {
     const UOp bounded = transform(graph, d, [&](UOp n, std::span<const UOp> src) {
@@ -205,7 +206,8 @@ double mostElements(Graph& graph, std::span<const UOp> dims, const std::map<std:
       const Interval b = bounds.at(nameOf(n));
       return graph.variable(nameOf(n), b.min, b.max);
     });
-    product *= static_cast<double>(std::max<int64_t>(greatest(graph, bounded), 0));
+    const int64_t most = isCloser ? greatest(graph, bounded) : bounded.bounds().max;
+    product *= static_cast<double>(std::max<int64_t>(most, 0));
   }
   return product;
 }
@@ -268,8 +270,13 @@ std::optional<std::pair<int64_t, UOp>> productOfShares(Graph& graph, std::span<c
       if (bounds.emplace(nameOf(v), v.bounds()).second) variables.push_back(v);
   std::vector<std::string> names;
   for (const auto& [name, b] : bounds) names.push_back(name);
-  const auto fits = [&] { return mostElements(graph, dims, bounds) <= static_cast<double>(room); };
-  if (!halvedUntil(fits, variables, names, bounds)) return std::nullopt;
+  // What is lacking may be asked by bounds of nodes, where closer ones already have the room.
+  for (const bool isCloser : {true, false}) {
+    const auto fits = [&] { return mostElements(graph, dims, bounds, isCloser) <= static_cast<double>(room); };
+    const auto halved = halvedUntil(fits, variables, names, bounds);
+    if (!halved) return std::nullopt;
+    if (!halved->empty()) break;
+  }
   int64_t most = 1;
   UOp product = graph.index(1);
   for (UOp v : variables) {

@@ -1,9 +1,11 @@
 // Equations between variables: what they leave, checked against brute force.
 #include "frontend/size_variables.h"
+#include "frontend/size_bounds.h"
 
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "frontend/size_bounds.h"
 #include "frontend/size_form.h"
 
 using namespace svod;
@@ -151,4 +153,20 @@ TEST_CASE("what a model forces takes away a variable that nobody bounded") {
   CHECK(!sizes.unify(form("fixed"), form("9")));
   CHECK(!sizes.unify(form("2*batch"), form("7")));
   CHECK(!sizes.unify(form("past"), form("0")));
+}
+
+TEST_CASE("a product of sizes has less room where bounds of nodes ask for it, and closer ones do not") {
+  Graph g;
+  const UOp m = g.variable("m", 1, 1024), n = g.variable("n", 1, 1024);
+  const UOp few = g.alu(Op::Min, {g.alu(Op::Max, {m, g.index(3)}), g.index(4)});
+  // 2 * m where m is at most 3, and 0 elsewhere: m * 8 at most as its terms show it.
+  const UOp chosen =
+      g.alu(Op::Sub, {g.alu(Op::Mul, {m, g.index(8)}), g.alu(Op::Mul, {g.alu(Op::Mul, {m, few}), g.index(2)})});
+  const std::vector<UOp> dims = {chosen, n};
+  REQUIRE(chosen.bounds().max > 4096);
+  for (const int64_t room : {int64_t{1} << 22, int64_t{1} << 16}) {
+    const auto shares = productOfShares(g, dims, room);
+    REQUIRE(shares);
+    CHECK(shares->first < 1024 * 1024);
+  }
 }
