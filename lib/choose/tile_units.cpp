@@ -4,8 +4,10 @@
 
 #include "choose/pack_b.h"
 #include "cost/levels.h"
+#include "cost/parameters.h"
 #include "facts/panels.h"
 #include "facts/reduces.h"
+#include "opts/tile_unit_opt.h"
 
 namespace svod {
 
@@ -46,6 +48,7 @@ bool multiply(Chooser& c, const LoopNest& nest, uint32_t number, bool areShared)
   if (!rows || maxExtent(columns) < unit.n) return false;
   const std::optional<Panel> panel = panelForRows(c.facts(), nest.reduce, columns, rows, c.laidOut(), nest.packed);
   if (!panel || panel->reduceAxes.size() != 1) return false;
+  if (!fillsTiles(panel->reduceAxes[0], 1, rows, unit)) return false;
   const TileBlock block = areShared ? blockOf(unit, maxExtent(rows), maxExtent(columns)) : TileBlock{1, 1};
   const uint32_t row = idOf(rows), terms = idOf(panel->reduceAxes[0]);
   const uint32_t column = splitColumns(c, idOf(columns), row, columnsOf(*panel, block.columns * unit.n, c.caps));
@@ -67,6 +70,13 @@ bool multiplyInTiles(Chooser& c, const LoopNest& nest) {
     for (const bool areShared : {true, false})
       if (attempt(c, [&](Chooser& trial) { return multiply(trial, nest, number, areShared); })) return true;
   return false;
+}
+
+bool fillsTiles(UOp groups, int64_t taps, UOp rows, const TileUnit& unit) {
+  const int64_t step = groupsOfStep(groups.src(0), unit);
+  if (step == 0 || step == unit.groups) return step > 0;
+  const bool areSeveral = maxExtent(groups) / step * taps >= parameters::kFewestTileSteps;
+  return step >= parameters::kFewestTileGroups && areSeveral && constExtent(rows).value_or(0) % unit.m == 0;
 }
 
 bool haveConstantsInOrder(const Chooser& c) {

@@ -96,7 +96,7 @@ class Collector {
     }
     const Access access = accessOf(n);
     const Cycles row = cyclesOf(access, {}, 1, 1, caps_);
-    const double rows = copies * (n == form.a ? form.unit->m : form.unit->groups);
+    const double rows = copies * static_cast<double>(n == form.a ? form.unit->m : form.groupCount());
     body.each += {0, row.memory * rows, copies};
     addTouch(access, body, running, expanded);
   }

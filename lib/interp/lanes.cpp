@@ -83,7 +83,7 @@ LaneValues tileDotOf(UOp node, std::span<const LaneValues* const> in) {
   };
   const std::vector<Scalar> a = values(*in[0]), b = values(*in[1]);
   std::vector<Scalar> sums = in[2]->vector;
-  const auto columns = static_cast<size_t>(unit.n), terms = static_cast<size_t>(unit.terms());
+  const auto columns = static_cast<size_t>(unit.n), terms = a.size() / static_cast<size_t>(unit.m);
   const auto group = static_cast<size_t>(unit.group());
   for (size_t i = 0; i < sums.size(); ++i)
     for (size_t k = 0; k < terms; ++k) {

@@ -54,8 +54,9 @@ std::optional<TileForm> tileFormOf(UOp reduce) {
   if (form.a.dependsOn(form.columns) || form.b.dependsOn(form.rows)) return {};
   for (const TileUnit& unit : kUnits) {
     const bool fits = unit.takes(form.a.dtype()) && unit.takes(form.b.dtype()) && unit.out == reduce.dtype() &&
-                      hasExtent(form.groups, unit.groups) && hasExtent(form.terms, unit.group()) &&
-                      hasExtent(form.rows, unit.m) && hasExtent(form.columns, unit.n);
+                      form.groups.src(0).isConst() && form.groupCount() <= unit.groups &&
+                      hasExtent(form.terms, unit.group()) && hasExtent(form.rows, unit.m) &&
+                      hasExtent(form.columns, unit.n);
     if (fits) return form.unit = &unit, form;
   }
   return {};

@@ -12,12 +12,11 @@ namespace svod {
 struct TileUnit {
   std::string_view name, feature;  // beside kTileFeature, which all need
   DType in, out;                   // of A and B, and of C
-  int m, n, groups;
-  int registers;           // that hold one matrix each
-  double cycles, latency;  // from one instruction to the next, and to the next one that adds to the same sums
+  int m, n, groups;                // groups at most
+  int registers;                   // that hold one matrix each
+  double cycles, latency;          // from one instruction to the next, and to the next one that adds to the same sums
 
   int group() const { return dotGroup(in); }  // terms that lie side by side
-  int terms() const { return groups * group(); }
   bool takes(DType factor) const { return factor == in || (in == DType::I8 && factor == DType::U8); }
 };
 
@@ -32,6 +31,9 @@ struct TileForm {
   const TileUnit* unit = nullptr;
   UOp groups = {}, terms = {}, rows = {}, columns = {};  // ranges
   UOp a = {}, b = {};                                    // loads
+
+  int64_t groupCount() const { return groups.src(0).constInt(); }  // of one instruction
+  int64_t termCount() const { return groupCount() * unit->group(); }
 };
 /// Nothing where the reduce closes no Core range, or is no sum that a unit of the table computes. Kernel stage.
 std::optional<TileForm> tileFormOf(UOp reduce);

@@ -178,13 +178,15 @@ std::string checkWmma(const NodeView& n) {
 std::string checkTileDot(const NodeView& n) {
   const TileUnit* unit = findTileUnit(std::get<NameArg>(n.arg).name);
   if (!unit) return "names no tile unit of the table";
-  const auto holds = [&](UOp x, int rows, int columns) { return x.rank() == 1 && x.dim(0) == rows * columns; };
+  const auto holds = [&](UOp x, int64_t rows, int64_t columns) { return x.rank() == 1 && x.dim(0) == rows * columns; };
+  const int64_t groups = n.src[1].rank() == 1 ? n.src[1].dim(0) / (unit->n * unit->group()) : 0;
   const auto isFactor = [&](UOp x) {
     const bool isBits = isFloat(unit->in) && x.dtype() == unsignedOf(unit->in);
     return isBits || unit->takes(x.dtype());
   };
-  const bool areFactors = isFactor(n.src[0]) && isFactor(n.src[1]) && holds(n.src[0], unit->m, unit->terms()) &&
-                          holds(n.src[1], unit->groups, unit->n * unit->group());
+  const bool areFactors = isFactor(n.src[0]) && isFactor(n.src[1]) && 0 < groups && groups <= unit->groups &&
+                          holds(n.src[0], unit->m, groups * unit->group()) &&
+                          holds(n.src[1], groups, unit->n * unit->group());
   const bool areSums = n.dtype == unit->out && n.src[2].dtype() == unit->out && holds(n.src[2], unit->m, unit->n);
   return areFactors && areSums ? "" : "takes whole matrices of " + std::string(unit->name);
 }

@@ -23,8 +23,8 @@ UOp matrixAt(Graph& g, UOp load, std::span<const UOp> tile, UOp range, int64_t r
 FoldTerm tileTerm(Graph& g, const TileForm& form, const std::function<UOp(UOp)>& expanded) {
   const TileUnit& unit = *form.unit;
   const UOp tile[] = {form.groups, form.terms, form.rows, form.columns};
-  FoldTerm term{.a = matrixAt(g, form.a, tile, form.rows, unit.m, unit.terms(), expanded),
-                .b = matrixAt(g, form.b, tile, form.groups, unit.groups, unit.n * unit.group(), expanded)};
+  FoldTerm term{.a = matrixAt(g, form.a, tile, form.rows, unit.m, form.termCount(), expanded),
+                .b = matrixAt(g, form.b, tile, form.groups, form.groupCount(), unit.n * unit.group(), expanded)};
   term.tile = &unit;
   return term;
 }

@@ -77,6 +77,13 @@ int64_t registersFor(UOp reduce, const TileForm& form) {
 
 }  // namespace
 
+int64_t groupsOfStep(UOp extent, const TileUnit& unit) {
+  constexpr int64_t kFewest = 4;
+  int64_t step = unit.groups;
+  while (step >= kFewest && !isMultipleOf(extent, step)) --step;
+  return step < kFewest ? 0 : step;
+}
+
 Result<Applied> applyTileUnit(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<CoreAxes>(opt.args);
   SVOD_TRY(const TileUnit* unit, pickUnit(caps, args.core));
@@ -86,11 +93,12 @@ Result<Applied> applyTileUnit(Graph& g, UOp sink, const OptOp& opt, const Caps& 
   SVOD_CHECK(mayReorder(sink, k.range, caps));
   SVOD_CHECK(checkExtent(m, unit->m, "m"));
   SVOD_CHECK(checkExtent(n, unit->n, "n"));
-  SVOD_CHECK(checkExtent(k, unit->groups, "k"));
-  if (!std::ranges::all_of(closersOf(sink, k.range), sumsGroups) || !isMultipleOf(k.range.src(0), unit->groups))
+  const int64_t step = groupsOfStep(k.range.src(0), *unit);
+  if (!std::ranges::all_of(closersOf(sink, k.range), sumsGroups) || step == 0)
     return fail(Diag::BadOpt, "axis k is not in groups of products, or not in whole steps of the unit",
-                "put dot(k," + std::to_string(unit->group()) + ") before tc, of terms that " +
-                    std::to_string(unit->terms()) + " divides");
+                "put dot(k," + std::to_string(unit->group()) + ") before tc; a number from 4 to " +
+                    std::to_string(unit->groups) + " has to divide what is left of k");
+  SVOD_CHECK(checkExtent(k, step, "k"));
   std::vector<MadeLoop> made;
   const auto split = [&](UOp range, int64_t amount, AxisType outer, AxisType inner) {
     const SplitResult parts = splitRange(g, sink, {range, amount, outer, inner, SplitForm::Inner, caps.overwrites});
@@ -99,7 +107,7 @@ Result<Applied> applyTileUnit(Graph& g, UOp sink, const OptOp& opt, const Caps& 
   };
   split(m.range, unit->m, AxisType::Loop, AxisType::Core);
   split(n.range, unit->n, AxisType::Loop, AxisType::Vector);
-  split(k.range, unit->groups, AxisType::Reduce, AxisType::Core);
+  split(k.range, step, AxisType::Reduce, AxisType::Core);
   SVOD_CHECK(checkUnit(sink, *unit, caps));
   return Applied(sink, std::move(made));
 }

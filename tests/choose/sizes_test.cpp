@@ -163,6 +163,24 @@ TEST_CASE("Lanes of bytes do not lie along filters where the groups of the other
   }
 }
 
+TEST_CASE("Sums whose steps fill a tile unit in part take it where there are several, and no row is computed twice") {
+  Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "sapphirerapids").value(), Numerics::Contract);
+  caps.constants = {2}, caps.threads = false;
+  const auto isInTiles = [&](int64_t filters, int64_t channels) {
+    const std::string terms = std::to_string(channels);
+    return chosen("input x: u8[1, " + terms + ", 14, 14]\ninput w: i8[" + std::to_string(filters) + ", " + terms +
+                      ", 1, 1]\noutput y = conv2d(cast(x, dtype=i32), cast(w, dtype=i32))\n",
+                  caps)
+               .find("tc(1,") != std::string::npos;
+  };
+  CHECK(isInTiles(672, 112));
+  CHECK(isInTiles(960, 160));
+  CHECK(isInTiles(40, 64));
+  CHECK_FALSE(isInTiles(40, 120));
+  CHECK_FALSE(isInTiles(240, 40));
+  CHECK_FALSE(isInTiles(112, 184));
+}
+
 TEST_CASE("A product has its lanes along the other loop where that takes less time over all sizes") {
   const OneKernel one(rowsTimesMatrix("[1, 4096] ~ 64"));
   const Kernel& kernel = *one;

@@ -79,6 +79,24 @@ TEST_CASE("A product of bytes of any signs is computed in tiles") {
     }
 }
 
+TEST_CASE("A step of a sum has as many groups as divide it, from 4 to 16") {
+  Graph g;
+  const auto groupsOfRows = [&](UOp sink, const std::string& list) {
+    const UOp code = lowered(g, applied(g, sink, list.c_str(), withTiles()));
+    const std::vector<UOp> nodes = toposort(code);
+    return std::ranges::find(nodes, Op::TileDot, &UOp::op)->src(0).dim(0) / 16;
+  };
+  const std::string packed = " tile(1,32) order(1,0) pack(2,3,2) vector(5,16) upcast(6,0) ";
+  for (const auto& [terms, ofStep] : {std::pair{112, 56}, {160, 40}, {20, 20}, {128, 64}}) {
+    const UOp sink = buildByteMatmul(g, {20, 64, terms}, {DType::U8, DType::I8});
+    requireTiles(g, sink, "dot(2,4)" + packed + "tc(1,1,2,3)", 1);
+    requireTiles(g, sink, "dot(2,4)" + packed + "tc(1,1,2,3) upcast(2,2)", 2);
+    CHECK(groupsOfRows(sink, "dot(2,4)" + packed + "tc(1,1,2,3)") == ofStep);
+  }
+  requireTiles(g, buildBf16Matmul(g, {33, 64, 44}, false),
+               "dot(2,2) tile(1,32) order(1,0) pack(2,3,2) vector(5,8) upcast(6,0) tc(0,1,2,3)", 1);
+}
+
 TEST_CASE("A tile unit is refused where it would not find its factors, with what to do") {
   Graph g;
   const UOp sink = buildBf16Matmul(g, {32, 32, 64}, false);
@@ -92,9 +110,10 @@ TEST_CASE("A tile unit is refused where it would not find its factors, with what
   CHECK_THAT(errorFor("dot(2,2) pack(2,2,1) tc(0,0,1,2) upcast(0,2) upcast(1,2) unroll(2,2)", withTiles()),
              Catch::Contains("more than the 8 registers"));
   CHECK_THAT(errorFor("dot(2,2) tc(0,0,1,2)", Caps{}), Catch::Contains("neither tensor cores nor tile units"));
-  const UOp few = buildBf16Matmul(g, {15, 32, 64}, false), odd = buildBf16Matmul(g, {32, 32, 48}, false);
+  const UOp few = buildBf16Matmul(g, {15, 32, 64}, false), odd = buildBf16Matmul(g, {32, 32, 34}, false);
   CHECK_THAT(errorOf(g, few, "dot(2,2) pack(2,2,1) tc(0,0,1,2)", withTiles()), Catch::Contains("no 16 iterations"));
-  CHECK_THAT(errorOf(g, odd, "dot(2,2) pack(2,2,1) tc(0,0,1,2)", withTiles()), Catch::Contains("that 32 divides"));
+  CHECK_THAT(errorOf(g, odd, "dot(2,2) pack(2,2,1) tc(0,0,1,2)", withTiles()),
+             Catch::Contains("a number from 4 to 16 has to divide"));
 }
 
 TEST_CASE("Rows of matrices and their products have text that is read back") {
@@ -119,7 +138,7 @@ TEST_CASE("What random opts make of tiles has the same value") {
     const auto draw = [&](int64_t most) { return static_cast<int64_t>(random() % static_cast<uint64_t>(most)); };
     Graph g;
     const bool ofBytes = draw(2) == 1;
-    const Sizes sizes{16 + draw(32), 32 + 16 * draw(3), (ofBytes ? 64 : 32) * (1 + draw(2))};
+    const Sizes sizes{16 + draw(32), 32 + 16 * draw(3), (ofBytes ? 4 : 2) * (4 + draw(29))};
     const UOp sink = ofBytes ? buildByteMatmul(g, sizes, {draw(2) ? DType::I8 : DType::U8, DType::I8})
                              : buildBf16Matmul(g, sizes, false);
     const std::string group = ofBytes ? "dot(k0,4)" : "dot(k0,2)", unit = ofBytes ? "1" : "0";

@@ -16,8 +16,6 @@ namespace svod {
 
 namespace {
 
-constexpr int kTileRegisters = 8, kTileRows = 16, kTileRowBytes = 64;  // what each of them holds
-
 llvm::Intrinsic::ID intrinsicOf(UOp product) {
   if (isFloat(findTileUnit(product.argAs<NameArg>().name)->in)) return llvm::Intrinsic::x86_tdpbf16ps;
   const bool isSignedB = isSigned(product.src(1).dtype());
@@ -36,7 +34,13 @@ UOp holderOf(UOp sums) {
 struct Life {
   UOp node;
   size_t first, last;
+  TileRegisters::Shape shape;
 };
+
+TileRegisters::Shape shapeOf(UOp factor, int64_t rows) {
+  const int64_t elements = factor.dim(0);
+  return {static_cast<uint8_t>(rows), static_cast<uint8_t>(elements / rows * byteSize(factor.dtype()))};
+}
 
 class Lives {
  public:
@@ -46,8 +50,7 @@ class Lives {
       if (ops[i].op() == Op::End) close(ops[i], i);
     }
     for (size_t i = 0; i < ops.size(); ++i)
-      if (ops[i].op() == Op::TileDot)
-        for (UOp used : {ops[i].src(0), ops[i].src(1), holderOf(ops[i])}) use(used, i);
+      if (ops[i].op() == Op::TileDot) addProduct(ops[i], i);
     // Their first store and their last load.
     for (size_t i = 0; i < ops.size(); ++i)
       if (ops[i].op() == Op::Load || ops[i].op() == Op::Store)
@@ -65,11 +68,19 @@ class Lives {
   }
 
  private:
+  void addProduct(UOp product, size_t at) {
+    const TileUnit& unit = *findTileUnit(product.argAs<NameArg>().name);
+    const UOp a = product.src(0), b = product.src(1);
+    use(a, at, shapeOf(a, unit.m));
+    use(b, at, shapeOf(b, b.dim(0) / (unit.n * unit.group())));
+    use(holderOf(product), at);
+  }
+
   std::vector<Life>::iterator find(UOp node) { return std::ranges::find(all_, node, &Life::node); }
 
-  void use(UOp node, size_t at) {
+  void use(UOp node, size_t at, TileRegisters::Shape shape = {}) {
     const auto known = find(node);
-    if (known == all_.end()) return all_.push_back({node, at, at});
+    if (known == all_.end()) return all_.push_back({node, at, at, shape});
     known->first = std::min(known->first, at), known->last = std::max(known->last, at);
   }
 
@@ -93,13 +104,15 @@ bool isZero(UOp sums) {
 
 TileRegisters::TileRegisters(const LinearKernel& kernel) {
   if (std::ranges::find(kernel.ops, Op::TileDot, &UOp::op) == kernel.ops.end()) return;
-  std::array<size_t, kTileRegisters> until{};  // place in the list behind that up to which each is taken
+  std::array<size_t, kCount> until{};  // place in the list behind that up to which each is taken
   for (const Life& life : Lives(kernel.ops).sorted()) {
-    const auto free = std::ranges::find_if(until, [&](size_t end) { return end <= life.first; });
-    suffice_ = suffice_ && free != until.end();
+    size_t free = 0;
+    while (free < kCount && (until[free] > life.first || (until[free] > 0 && shapes_[free] != life.shape))) ++free;
+    suffice_ = suffice_ && free < kCount;
     if (!suffice_) return;
-    *free = life.last + 1;  // an instruction takes three registers that differ
-    numbers_[life.node.id()] = static_cast<int>(free - until.begin());
+    until[free] = life.last + 1;  // an instruction takes three registers that differ
+    shapes_[free] = life.shape;
+    numbers_[life.node.id()] = static_cast<int>(free);
   }
 }
 
@@ -129,16 +142,16 @@ void TileEmitter::start() {
   // Intel 64 and IA-32 Architectures Software Developer's Manual, LDTILECFG: palette, bytes of a row by register from
   // byte 16 on, rows by register from byte 48 on.
   std::array<uint8_t, 64> sizes{1};
-  for (size_t i = 0; i < kTileRegisters; ++i) sizes[16 + 2 * i] = kTileRowBytes, sizes[48 + i] = kTileRows;
-  llvm::Module& module = *builder_.GetInsertBlock()->getModule();
-  constexpr const char* kName = "svod.tiles";
-  llvm::GlobalVariable* table = module.getNamedGlobal(kName);
-  if (table == nullptr) {
-    llvm::Constant* data = llvm::ConstantDataArray::get(builder_.getContext(), sizes);
-    table = new llvm::GlobalVariable(module, data->getType(), /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
-                                     data, kName);
-    table->setAlignment(llvm::Align(64));
+  for (size_t i = 0; i < TileRegisters::kCount; ++i) {
+    const auto [rows, rowBytes] = registers_.shapes()[i];
+    sizes[16 + 2 * i] = rowBytes, sizes[48 + i] = rows;
   }
+  llvm::Module& module = *builder_.GetInsertBlock()->getModule();
+  llvm::Constant* data = llvm::ConstantDataArray::get(builder_.getContext(), sizes);
+  auto* table = new llvm::GlobalVariable(module, data->getType(), /*isConstant=*/true,
+                                         llvm::GlobalValue::PrivateLinkage, data, "svod.tiles");
+  table->setAlignment(llvm::Align(64));
+  table->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   call(llvm::Intrinsic::x86_ldtilecfg, {table});
 }
 
@@ -173,8 +186,9 @@ llvm::Value* TileEmitter::asLanes(UOp node) {
   if (node.id() >= inLanes_.size() || !inLanes_[node.id()]) return nullptr;
   llvm::Type* type = llvmType(builder_.getContext(), node.dtype(), node.lanes());
   llvm::Value* memory = allocate_(type);
+  const unsigned rowBytes = TileRegisters::Shape().rowBytes;
   call(llvm::Intrinsic::x86_tilestored64,
-       {builder_.getInt8(static_cast<uint8_t>(registerOf(node))), memory, builder_.getInt64(kTileRowBytes)});
+       {builder_.getInt8(static_cast<uint8_t>(registerOf(node))), memory, builder_.getInt64(rowBytes)});
   return builder_.CreateLoad(type, memory);
 }
 

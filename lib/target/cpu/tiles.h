@@ -2,6 +2,7 @@
 #pragma once
 #include <llvm/IR/IRBuilder.h>
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -16,15 +17,24 @@ namespace svod {
 /// load to its last product. LLVM 19 would assign them too, but loses rows where it copies one register to another.
 class TileRegisters {
  public:
+  static constexpr int kCount = 8;
+  /// How much of a register a kernel uses.
+  struct Shape {
+    uint8_t rows = 16, rowBytes = 64;
+    bool operator==(const Shape&) const = default;
+  };
+
   explicit TileRegisters(const LinearKernel& kernel);
   bool areUsed() const { return !numbers_.empty(); }
   /// Whether there are enough of them.
   bool suffice() const { return suffice_; }
   /// Of a load of a factor, of the storage of sums, or of a product whose sums have no storage; nothing for all others.
   std::optional<int> find(UOp node) const;
+  const std::array<Shape, kCount>& shapes() const { return shapes_; }
 
  private:
   std::map<uint32_t, int> numbers_;  // by id
+  std::array<Shape, kCount> shapes_;
   bool suffice_ = true;
 };
 
