@@ -258,8 +258,11 @@ bool learnStretched(const SizeDemand& demand, SizeVariables& sizes, SizeFindings
          (demand.stretch != Stretch::None && learnOne(demand.left, demand.by, sizes, findings));
 }
 
-bool hasQuotientBySize(const Dim& dim) {
-  return std::ranges::any_of(toposort(dim.node()), [](UOp n) { return n.op() == Op::Floordiv && !n.src(1).isConst(); });
+// Whether bounds of the size may see less than it is: of quotients by sizes, and of choices between sizes.
+bool hasLooseBounds(const Dim& dim) {
+  return std::ranges::any_of(toposort(dim.node()), [](UOp n) {
+    return n.op() == Op::Min || n.op() == Op::Max || (n.op() == Op::Floordiv && !n.src(1).isConst());
+  });
 }
 
 }  // namespace
@@ -285,7 +288,7 @@ std::optional<SizeDemand> roomDemand(const Tensor& value) {
   const auto none = [](const std::string&) { return false; };
   const auto isMet = [&] { return room > 1 && sharesFor(graph.index(room), taken.node(), none).has_value(); };
   const int64_t excess = most / (kMostOfBounds / bytes);
-  if (excess > 1 && std::ranges::any_of(value.dims(), hasQuotientBySize) && isMet()) {
+  if (excess > 1 && std::ranges::any_of(value.dims(), hasLooseBounds) && isMet()) {
     while (isMet()) room /= 2;
     room = std::max<int64_t>(1, 2 * room / excess);
   }

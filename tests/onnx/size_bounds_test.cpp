@@ -159,3 +159,16 @@ TEST_CASE("sizes that a condition chooses leave the others the room that they ha
   };
   CHECK(bounds(true) == bounds(false));
 }
+
+TEST_CASE("what bounds of nodes let the last rows of all take has room in a plan") {
+  OnnxMaker m;
+  m.input("x", {"b", "t", "8"}).output("y").ints("from", {1}, {-3}).ints("to", {1}, {INT64_MAX}).ints("one", {1}, {1});
+  m.node("Slice", {"x", "from", "to", "one"}, {"last"});
+  addAttribute(m.node("Transpose", {"last"}, {"columns"}), "perm", std::vector<int64_t>{0, 2, 1});
+  m.node("MatMul", {"last", "columns"}, {"scores"}), m.node("Softmax", {"scores"}, {"weights"});
+  m.node("MatMul", {"weights", "last"}, {"y"});
+  const OnnxImport import = m.import();
+  REQUIRE(import.model);
+  for (UOp n : toposort(import.model->sink))
+    if (n.op() == Op::Reduce) CHECK(n.maxNumel() <= int64_t{1} << 52);
+}
