@@ -1,5 +1,6 @@
 #include "choose/unroll.h"
 
+#include <algorithm>
 #include <ranges>
 
 #include "cost/parameters.h"
@@ -7,9 +8,24 @@
 
 namespace svod {
 
+namespace {
+
+/// Lanes of vectors that are gathered from narrow elements: no instruction does, and each becomes code of its own.
+int64_t lanesOneByOne(const KernelFacts& kernel) {
+  int64_t most = 1;
+  for (const Access& a : kernel.accesses)
+    for (UOp r : a.node.ranges())
+      if (!a.isStore && axisType(r) == AxisType::Vector && byteSize(a.node.dtype()) < 4 && !strideOf(a, r))
+        most = std::max(most, maxExtent(r));
+  return most;
+}
+
+}  // namespace
+
 void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
   using namespace parameters;
   if (!reduce) return;
+  copies *= lanesOneByOne(c.facts());
   const bool products = sumsProducts(reduce);
   const int64_t mostTaps = c.caps.vectorRegisters < kManyRegisters ? kMostTapsOfFew : kMostTaps;
   const int64_t mostWhole = products ? mostTaps : kManyTerms;

@@ -163,6 +163,16 @@ TEST_CASE("Lanes of bytes do not lie along filters where the groups of the other
   }
 }
 
+TEST_CASE("Few terms are written out where each lane is a load of its own") {
+  const std::string sum = "conv2d(cast(x, dtype=i32), cast(w, dtype=i32), padding=1, stride=2)";
+  const std::string list = chosen(
+      "var n in [1, 300] ~ 64\nvar m in [1, 300] ~ 64\ninput x: u8[1, 3, n, m]\n"
+      "input w: u8[6, 3, 3, 3]\noutput y = reshape(" +
+          sum + ", shape=[6 * ((n + 1) // 2) * ((m + 1) // 2)])\n",
+      avx512());
+  CHECK_THAT(list, Catch::Contains("vector(n0,16)") && !Catch::Contains("unroll(k1") && !Catch::Contains("unroll(k0"));
+}
+
 TEST_CASE("Sums whose steps fill a tile unit in part take it where there are several, and no row is computed twice") {
   Caps caps = capsOf(makeCpuTarget("x86_64-unknown-linux-gnu", "sapphirerapids").value(), Numerics::Contract);
   caps.constants = {2}, caps.threads = false;
