@@ -36,7 +36,7 @@ bool multiply(Chooser& c, const Windows& w, const ChannelGroups& groups, const C
   const TileUnit& unit = *c.caps.tiles[number];
   const uint32_t filter = idOf(w.filters.back());
   int64_t taps = 1;
-  for (UOp r : w.taps) taps *= r == c.range(groups.loop) ? 1 : maxExtent(r);
+  for (UOp r : w.taps) taps *= idOf(r) == groups.loop ? 1 : maxExtent(r);
   if (!fillsTiles(c.range(groups.loop), taps, w.filters.back(), unit)) return false;
   const std::optional<uint32_t> column = columnsOf(c, loops, unit);
   if (!column) return false;
