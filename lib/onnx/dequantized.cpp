@@ -67,12 +67,21 @@ bool fillsZeros(const OnnxNode& n, const Dequantized&) {
 bool never(const OnnxNode&) { return false; }
 bool always(const OnnxNode&) { return true; }
 
-// Where each window has an element, none is what lies beyond.
+// The largest of no elements is less than every byte.
+bool hasElements(const OnnxNode& n) {
+  const Dims dims = n.arg(0).dims();
+  for (int i = 2; i < dims.rank(); ++i)
+    if (dims[i].min() < 1) return false;
+  return true;
+}
+
+// Whether each window has an element: none is what lies beyond.
 bool coversElements(const OnnxNode& n) {
   const std::vector<int64_t> kernel = n.integers("kernel_shape"), pads = n.integers("pads");
   for (size_t i = 0; i < pads.size(); ++i)
     if (kernel.empty() || pads[i] >= kernel[i % kernel.size()]) return false;
-  return n.flag("ceil_mode") == 0 && std::ranges::all_of(n.integers("dilations"), [](int64_t d) { return d == 1; });
+  return hasElements(n) && n.flag("ceil_mode") == 0 &&
+         std::ranges::all_of(n.integers("dilations"), [](int64_t d) { return d == 1; });
 }
 
 struct Row {
@@ -87,7 +96,7 @@ constexpr Row kRows[] = {{"Concat", joinedAxis},
                          {"Expand", noAxis, always},
                          {"Flatten", reshapedAxis, always},
                          {"Gather", gatheredAxis},
-                         {"GlobalMaxPool", sameAxis, always, hasUsualScales},
+                         {"GlobalMaxPool", sameAxis, hasElements, hasUsualScales},
                          {"MaxPool", sameAxis, coversElements, hasUsualScales},
                          {"Pad", noAxis, never, fillsZeros},
                          {"Relu", sameAxis, never, hasUsualScales},
@@ -117,13 +126,15 @@ Quantized movedBytes(Tensor elements, int64_t zero) { return {cast(elements, DTy
 
 }  // namespace
 
-bool hasUsualScales(const OnnxNode& n, const Dequantized& x) {
+bool areUsualScales(const OnnxNode& n, const Tensor& scale) {
   constexpr double kSmallest = 1e-30, kLargest = 1e30;
-  std::optional<HostTensor> scales = x.scale.dtype() == DType::F32 ? n.valueOf(x.scale) : std::optional<HostTensor>();
+  std::optional<HostTensor> scales = scale.dtype() == DType::F32 ? n.valueOf(scale) : std::optional<HostTensor>();
   for (int64_t i = 0; scales && i < scales->numel(); ++i)
     if (double s = scales->at(i).asFloat(); !(s >= kSmallest && s <= kLargest)) return false;
   return scales.has_value();
 }
+
+bool hasUsualScales(const OnnxNode& n, const Dequantized& x) { return areUsualScales(n, x.scale); }
 
 void carryDequantized(OnnxNode& n, const std::vector<Tensor>& results,
                       const std::function<std::vector<Tensor>(OnnxNode&)>& lower) {

@@ -13,6 +13,7 @@ namespace svod {
 void carryDequantized(OnnxNode& n, const std::vector<Tensor>& results,
                       const std::function<std::vector<Tensor>(OnnxNode&)>& lower);
 /// Whether all scales are known, positive, and neither overflow nor vanish when they are multiplied or divided by.
+bool areUsualScales(const OnnxNode& n, const Tensor& scale);
 bool hasUsualScales(const OnnxNode& n, const Dequantized& x);
 
 }  // namespace svod

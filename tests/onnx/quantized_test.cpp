@@ -199,6 +199,20 @@ TEST_CASE("largest bytes are the bytes of what is largest, unless a window has n
   CHECK(reduced([](proto::NodeProto& pool) { addAttribute(pool, "dilations", List{2, 2}); }) == DType::I32);
 }
 
+TEST_CASE("the largest of an axis that may be empty is no byte") {
+  const auto reduced = [](const std::string& length) {
+    OnnxMaker m = dequantized({"1", "1", length}, {2}, 0, {1, 2});
+    m.output("y", kUint8).node("GlobalMaxPool", {"xf"}, {"largest"});
+    m.node("QuantizeLinear", {"largest", "xs", "zero"}, {"y"});
+    const OnnxImport import = m.import();
+    REQUIRE(import.model);
+    std::vector<UOp> nodes = toposort(import.model->sink);
+    return std::ranges::find(nodes, Op::Reduce, &UOp::op)->dtype();
+  };
+  CHECK(reduced("3") == DType::U8);
+  CHECK(reduced("0") == DType::I32);
+}
+
 TEST_CASE("a sum that is quantized again is multiplied once") {
   OnnxMaker m = dequantized({"1", "1", "2", "2"}, {2, 1, 1, 1}, 0, {3, -2});
   m.output("y", kUint8).floats("ys", {}, {0.5});

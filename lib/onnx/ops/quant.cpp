@@ -77,14 +77,10 @@ bool undoesDequantize(const OnnxNode& n, DType to, DType precision) {
 // is no division and no other rounding. Null where x is none, or where scales are so far apart that the quotient
 // overflows or vanishes.
 Tensor rescaledQuotient(const OnnxNode& n, Tensor scale) {
-  constexpr double kSmallest = 1e-30, kLargest = 1e30;
   const ScaledSum* from = n.scaledSum(0);
   if (!from || scale.dtype() != DType::F32 || !n.valueOf(scale)) return {};
   const Tensor factor = from->scale / scale;
-  const std::optional<HostTensor> factors = n.valueOf(factor);
-  for (int64_t i = 0; factors && i < factors->numel(); ++i)
-    if (const double f = factors->at(i).asFloat(); !(f >= kSmallest && f <= kLargest)) return {};
-  if (!factors) return {};
+  if (!areUsualScales(n, factor)) return {};
   const Tensor quotient = cast(from->sum, DType::F32) * factor;
   return from->bias ? quotient + from->bias / scale : quotient;
 }
