@@ -171,7 +171,7 @@ View sumsOfFloats(const View& x, const View& places, const std::vector<int64_t>&
     }
   });
   HostTensor out = HostTensor::zeros(DType::F32, dims);
-  std::memcpy(out.data.data(), totals.data(), totals.size() * sizeof(float));
+  if (!totals.empty()) std::memcpy(out.data.data(), totals.data(), totals.size() * sizeof(float));
   return View::of(std::move(out));
 }
 
