@@ -7,18 +7,13 @@
 
 #include "schedule/add_kernel.h"
 #include "schedule/kernel_size.h"
+#include "schedule/same_loops.h"
 #include "tensor/node_names.h"
 #include "tensor/parameters.h"
 
 namespace svod {
 
 namespace {
-
-std::vector<UOp> storesOf(UOp end) {
-  UOp body = end.src(0);
-  if (body.op() != Op::Group) return {body};
-  return {body.src().begin(), body.src().end()};
-}
 
 /// The only loop nest of a kernel without storage of its own.
 std::optional<UOp> onlyNest(UOp sink) {
@@ -51,6 +46,7 @@ Loads repeatedLoads(UOp sink) {
   return loadsBelow(reduced);
 }
 
+/// Both load an element that is new in each iteration, and reductions of one repeat no loads but those of the other.
 bool isWorthOneKernel(std::span<const UOp> first, std::span<const UOp> second, UOp sink) {
   const Loads a = loadsBelow(first), b = loadsBelow(second);
   const auto isShared = [&](UOp load) { return a.contains(load) && b.contains(load); };
@@ -63,19 +59,24 @@ bool isWorthOneKernel(std::span<const UOp> first, std::span<const UOp> second, U
          std::ranges::all_of(repeated, isShared);
 }
 
+/// Whether the load always happens and gives the value of the store, if that is to the same address.
+bool givesStored(UOp load, UOp store) {
+  const bool isUngated = load.srcCount() == 1 || (load.srcCount() == 3 && load.src(2).isConst(1));
+  const bool isRounded = isFloat(load.dtype()) && info(load.dtype()).bits < 32;  // by the store
+  return isUngated && store.srcCount() == 2 && load.dtype() == store.src(1).dtype() && !isRounded;
+}
+
 /// What the nest of a later kernel computes where it loads what `stores` of an earlier one, over the same loops, have
 /// stored in this iteration; null where it loads other elements of theirs.
 UOp fedFrom(Graph& graph, UOp nest, std::span<const UOp> stores) {
   std::vector<UOp> from, to;
   for (UOp n : toposort(nest)) {
     if (n.op() != Op::Load) continue;
-    for (UOp store : stores) {
-      if (storageOf(n.src(0)) != storageOf(store.src(0))) continue;
-      const bool isWhole = n.srcCount() == 1 && store.srcCount() == 2 && n.dtype() == store.src(1).dtype();
-      const bool isRounded = isFloat(n.dtype()) && info(n.dtype()).bits < 32;  // by the store
-      if (!isWhole || isRounded || n.src(0) != store.src(0)) return {};
-      from.push_back(n), to.push_back(store.src(1));
-    }
+    const auto isThere = [&](UOp store) { return storageOf(n.src(0)) == storageOf(store.src(0)); };
+    if (std::ranges::none_of(stores, isThere)) continue;
+    const auto same = std::ranges::find(stores, n.src(0), [](UOp store) { return store.src(0); });
+    if (same == stores.end() || !givesStored(n, *same)) return {};
+    from.push_back(n), to.push_back(same->src(1));
   }
   return substitute(graph, nest, from, to);
 }
@@ -104,15 +105,29 @@ UOp withOwnReduces(Graph& graph, UOp nest, UOp beside, OwnIds own) {
   return substitute(graph, nest, from, to);
 }
 
-bool isSmallEnough(UOp sink) {
+int opsBelow(std::span<const UOp> roots) {
   int ops = 0;
+  for (UOp n : toposort(roots)) ops += isElementwise(n.op()) ? 1 : 0;
+  return ops;
+}
+
+bool isSmallEnough(UOp sink) {
+  std::vector<UOp> reduced;
   size_t params = 0;
   for (UOp n : toposort(sink)) {
-    ops += isElementwise(n.op()) ? 1 : 0;
+    if (n.op() == Op::Reduce) reduced.push_back(n.src(0));
     params += n.op() == Op::Param ? 1 : 0;
   }
   const SizeLimit& limit = repeatedLoads(sink).empty() ? kMaxElementwise : kMaxReduce;
-  return ops <= limit.ops && params <= static_cast<size_t>(limit.leaves);
+  return opsBelow({&sink, 1}) <= kMaxElementwise.ops && opsBelow(reduced) <= limit.ops &&
+         params <= static_cast<size_t>(limit.leaves);
+}
+
+/// How many buffers the stores write to.
+size_t resultsOf(std::span<const UOp> stores) {
+  std::set<uint32_t> ids;
+  for (UOp store : stores) ids.insert(storageOf(store.src(0)).id());
+  return ids.size();
 }
 
 /// On which device each item runs, by its operands, and where its results are wanted; empty texts are the host.
@@ -185,36 +200,53 @@ class Siblings {
   bool conflict(const ScheduleItem& a, const ScheduleItem& b) const {
     return anyShared(a, b, [&](size_t i, size_t j) { return a.writes[i] || b.writes[j]; });
   }
-  /// Both read some memory, and b writes none of a's. What it reads of a's results it knows by the same buffer.
+  /// Both read some memory, or b reads what a writes, and b writes none of a's. What it reads of a's results it knows
+  /// by the same buffer.
   bool mayJoin(const ScheduleItem& a, const ScheduleItem& b) const {
     const auto isInTheWay = [&](size_t i, size_t j) { return b.writes[j] || (a.writes[i] && a.args[i] != b.args[j]); };
-    return !anyShared(a, b, isInTheWay) &&
-           anyShared(a, b, [&](size_t i, size_t j) { return a.reads[i] && b.reads[j]; });
+    return !anyShared(a, b, isInTheWay) && anyShared(a, b, [&](size_t, size_t j) { return b.reads[j]; });
+  }
+
+  bool readSame(const ScheduleItem& a, const ScheduleItem& b) const {
+    return anyShared(a, b, [&](size_t i, size_t j) { return a.reads[i] && b.reads[j]; });
+  }
+  /// Whether b reads a temporary that a writes. The results of b may have its place (schedule/in_place.h), which takes
+  /// less memory than one kernel with both.
+  bool readsTemporary(const ScheduleItem& a, const ScheduleItem& b) const {
+    return anyShared(a, b, [&](size_t i, size_t j) {
+      return a.writes[i] && b.reads[j] && s_.buffers[static_cast<size_t>(ownerOf(s_, b.args[j]))].port < 0;
+    });
   }
 
   bool join(size_t into, size_t at) {
     ScheduleItem& first = s_.items[into];
     const ScheduleItem& second = s_.items[at];
     const std::optional<UOp> a = onlyNest(kernel(first).sink), b = onlyNest(kernel(second).sink);
-    if (!a || !b || !std::ranges::equal(a->src().subspan(1), b->src().subspan(1), {}, &UOp::hash, &UOp::hash))
-      return false;
-    if (storesOf(*a).size() + storesOf(*b).size() > parameters::kSiblingResults) return false;
-
+    if (!a || !b || !fitsLoopsOf(*a, *b)) return false;
     auto graph = std::make_unique<Graph>();
     ScheduleItem joined = first;
     const UOp nest = graph->clone(*a);
-    const UOp loading = withOwnReduces(*graph, withArgs(*graph, *b, second, joined), nest, OwnIds::Clashing);
+    const UOp apart = withOwnReduces(*graph, withArgs(*graph, *b, second, joined), nest, OwnIds::Clashing);
+    const UOp loading = overLoopsOf(*graph, nest, apart);
     const std::vector<UOp> stores = storesOf(nest);
     const UOp other = fedFrom(*graph, loading, stores);
     if (!other) return false;
+    const bool isFed = other != loading;
+    if (loading != apart && (!isFed || !repeatedLoads(apart).empty())) return false;
+    const bool isChain = isFed && !repeatedLoads(other).empty();
+    const size_t most = isChain ? parameters::kChainedResults : parameters::kSiblingResults;
+    if (resultsOf(stores) + resultsOf(storesOf(other)) > most) return false;
     UOp sink = bothNests(*graph, nest, other);
-    if (!isSmallEnough(sink) || !isWorthOneKernel(stores, storesOf(other), sink)) return false;
+    if (!isSmallEnough(sink)) return false;
+    const bool isLink = repeatedLoads(sink).empty() && !readSame(first, second);
+    if (isLink ? readsTemporary(first, second) : !isWorthOneKernel(stores, storesOf(other), sink)) return false;
     const std::string name = "join:" + plainLabel(first.label) + "+" + plainLabel(second.label);
-    const double apart = launchCost(kernel(first).sink) + launchCost(kernel(second).sink);
-    const Decision decision{
-        name, {{"join", launchCost(sink)}, {"apart", apart}}, 0, "both read the same memory in equal loops"};
+    const double separate = launchCost(kernel(first).sink) + launchCost(kernel(second).sink);
+    const char* reason =
+        isFed ? "the later one uses what the earlier one stores" : "both read the same memory in equal loops";
+    const Decision decision{name, {{"join", launchCost(sink)}, {"apart", separate}}, 0, reason};
     if (decisions_.decide(decision) == 1) return false;
-    if (other != loading)
+    if (isFed)
       sink = bothNests(*graph, nest, fedFrom(*graph, withOwnReduces(*graph, loading, nest, OwnIds::All), stores));
     markAccesses(joined, sink);
     joined.label += "_" + second.label;
@@ -226,10 +258,9 @@ class Siblings {
 
   /// A kernel with the results of both, whose loops are the same.
   static UOp bothNests(Graph& graph, UOp first, UOp second) {
-    std::vector<UOp> stores = storesOf(first), src(first.src().begin(), first.src().end());
+    std::vector<UOp> stores = storesOf(first);
     for (UOp store : storesOf(second)) stores.push_back(store);
-    src[0] = graph.make(Op::Group, DType::Void, stores);
-    return graph.make(Op::Sink, DType::Void, {graph.make(Op::End, DType::Void, src)});
+    return graph.make(Op::Sink, DType::Void, {withStores(graph, first, stores)});
   }
 
   const Kernel& kernel(const ScheduleItem& item) const { return s_.kernels[static_cast<size_t>(item.kernel)]; }

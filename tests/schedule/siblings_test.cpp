@@ -46,6 +46,25 @@ TEST_CASE("a reduction that uses another one of the same rows is computed with i
                  "output s = sum(a - m, axes=1)\n") == 2);
 }
 
+TEST_CASE("what is computed of a result where it is written is a result of the same kernel") {
+  // An element of the first one selects what the second one reads.
+  const std::string selects = "input x: f32[64]\ninput i: i32[8, 4]\nat = contiguous(floormod(i * i, 64))\noutput at\n";
+  CHECK(launches(selects + "output y = gather_at(x, at)\n") == 1);
+  CHECK(launches(selects + "output y = gather_at(x, flip(at, axes=[0]))\n") == 2);
+}
+
+TEST_CASE("the first few of a sort are one kernel behind that of the keys") {
+  CHECK(launches("input x: f32[4, 40]\nv, i = topk(x, k=8)\noutput v\noutput i\n") == 2);
+}
+
+TEST_CASE("a short loop over results of reductions is computed with these") {
+  const std::string reduced =
+      "input a: f32[9, 40]\nm = reduce_max(a, axes=1)\ns = sum(a, axes=1)\noutput m\noutput s\n";
+  CHECK(launches(reduced + "output y = stack(m, s, m * s, axis=1)\n") == 1);
+  CHECK(launches(reduced + "input c: f32[1, 17]\noutput y = reshape(m, shape=[9, 1]) + c\n") == 2);
+  CHECK(launches(reduced + "input b: f32[9, 3, 5]\noutput y = reshape(m, shape=[9, 1]) + sum(b, axes=2)\n") == 2);
+}
+
 TEST_CASE("one kernel of two has an id for each of its loops") {
   const Schedule schedule = scheduled(
       "input x: f32[8, 8]\ninput i: i32\np = floormod(expand(reshape(i, shape=[1, 1]), shape=[6, 6]), 8)\n"
