@@ -14,7 +14,9 @@ constexpr uint64_t kTaskNs = 4'000;      // a task shorter than this costs more 
 constexpr uint64_t kRunNs = 20'000;      // a shorter run stays on the calling thread
 constexpr uint64_t kUnknownNs = 50'000;  // for kernels without estimates
 constexpr uint32_t kTasksPerWorker = 4;
-constexpr int64_t kCopyTile = 256 << 10;  // bytes
+constexpr uint64_t kScratchBytesPerNs = 2;  // that are filled, in the same rough units
+constexpr uint64_t kWorthScratch = 32;      // times as long as its scratch takes to fill: what a task should do
+constexpr int64_t kCopyTile = 256 << 10;    // bytes
 constexpr int64_t kMaxTiles = INT64_C(1) << 40;
 
 uint64_t nanoseconds(uint64_t flops, uint64_t bytes) {
@@ -41,10 +43,15 @@ uint64_t estimate(const Expr& expr, std::span<const int64_t> values) {
 
 // ---- What the steps get ----
 
-uint32_t Run::tasksFor(const Work& work) const {
-  const uint64_t most = std::min<uint64_t>(static_cast<uint64_t>(work.tiles), workers_.size() * kTasksPerWorker);
-  if (workers_.size() == 1 || most <= 1) return 1;
-  return static_cast<uint32_t>(std::clamp<uint64_t>(nanoseconds(work.flops, work.bytes) / kTaskNs, 1, most));
+/// Every task may fill its scratch anew, so there are fewer where that is much work: as many for each worker.
+uint32_t Run::tasksFor(const Work& work, uint64_t scratchBytes) const {
+  const uint64_t workers = workers_.size(), tiles = static_cast<uint64_t>(work.tiles);
+  uint64_t most = std::min(tiles, workers * kTasksPerWorker);
+  if (workers == 1 || most <= 1) return 1;
+  const uint64_t expected = nanoseconds(work.flops, work.bytes), scratch = scratchBytes / kScratchBytesPerNs;
+  if (scratch > 0)
+    most = std::min(most, std::max<uint64_t>(1, expected / (kWorthScratch * scratch) / workers) * workers);
+  return static_cast<uint32_t>(std::clamp<uint64_t>(expected / kTaskNs, 1, most));
 }
 
 Status Run::evaluateLaunch(StepId step) {
@@ -64,7 +71,7 @@ Status Run::evaluateLaunch(StepId step) {
   if (*tiles < 0 || *tiles > kMaxTiles) return tooMany(kernel, *tiles, " tiles");
   work_[step] = {*tiles, 1, estimate(kernel.flops, values), estimate(kernel.bytes, values)};
   if (devices_.isOnDevice(step)) return {};
-  work_[step].tasks = tasksFor(work_[step]);
+  work_[step].tasks = tasksFor(work_[step], kernel.scratchBytes);
   hostLaunches_[step] = {call.function, args_.data() + call.args.begin, values.data(), *tiles};
   return {};
 }
@@ -111,7 +118,7 @@ Status Run::evaluateCopy(StepId id, const Copy& copy) {
                       "choose other values for the variables");
   if (args_[slot] == args_[slot + 1]) return work_[id] = {}, Status();
   work_[id] = {(*bytes + kCopyTile - 1) / kCopyTile, 1, 0, 2 * static_cast<uint64_t>(*bytes)};
-  work_[id].tasks = devices_.isOnDevice(id) ? 1 : tasksFor(work_[id]);
+  work_[id].tasks = devices_.isOnDevice(id) ? 1 : tasksFor(work_[id], 0);
   return {};
 }
 

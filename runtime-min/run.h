@@ -120,7 +120,7 @@ class Run final : public Job {
   Status evaluateGrid(StepId step, const KernelDesc& kernel, std::span<const int64_t> values);
   Status evaluateCopy(StepId step, const Copy& copy);
   Status evaluateCall(StepId step);
-  uint32_t tasksFor(const Work& work) const;
+  uint32_t tasksFor(const Work& work, uint64_t scratchBytes) const;
   Result<int64_t> tripsOf(StepId loop) const;
   bool goesOn(StepId loop) const;  // its condition, read before every iteration
   Status beginIteration(uint32_t scope, int64_t trip);

@@ -67,6 +67,12 @@ void prefetchNextColumns(Chooser& c, const Access& load) {
     return !isReduceLoop(c.facts(), r) && pace && pace->first == run && maxExtent(r) > 1;
   });
   if (!areNext) return;
+  if (!isVector(c.facts(), load)) {  // each row is in a line of its own, which hardware does not see coming
+    const int64_t ahead = parameters::kScalarRowsAhead * found->apart;
+    c.apply(OptKind::Prefetch, SlotAxisAmount{*load.slot, c.numberOf(idOf(found->loop)), ahead},
+            "a line for each row, which another core may have written");
+    return;
+  }
   const bool areInTime = areTwoNear(*found, run, bytes, c.caps);
   const SlotAxisAmount ahead{*load.slot, c.numberOf(idOf(found->loop)),
                              areInTime ? run : parameters::kRowsAhead * found->apart};
@@ -83,8 +89,8 @@ void prefetchNextColumns(Chooser& c, const Access& load) {
 void prefetchColumns(Chooser& c) {
   if (c.pattern() != Pattern::Gemm || hasTiles(c.facts())) return;
   std::vector<Access> loads;
-  for (const Walk& walk : walksOf(c.facts()))  // weights stand in the order in which they are read
-    if (!c.isLaidOut(*walk.load.slot)) loads.push_back(walk.load);
+  for (const Access& a : c.facts().accesses)  // weights stand in the order in which they are read
+    if (!a.isStore && a.slot && nextLoop(a, 1) && !c.isLaidOut(*a.slot)) loads.push_back(a);
   for (const Access& load : loads) prefetchNextColumns(c, load);
 }
 

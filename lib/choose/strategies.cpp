@@ -156,11 +156,11 @@ constexpr Strategy kFinishes[] = {
      "read again and again, and should be near",
      On::Cpu, LoopOrder::Free, nullptr, always<orderTiles>},
     {"prefetch-columns",
-     "an operand of a product that does not fit L1 and is read in short runs far apart is prefetched: the runs beside, "
-     "which the next tile reads, or the next rows where two tiles would not stay in L2",
+     "an operand of a product that does not fit L1 and is read in short runs is prefetched: the runs beside, which the "
+     "next tile reads, or the next rows where two tiles leave L2 or lanes share an element",
      On::Cpu, LoopOrder::Free, nullptr, always<prefetchColumns>},
     {"thread-tiles",
-     "thread axes until there are 64 tiles or four per worker, in kernels of 20 microseconds or more; fewer along axes "
+     "thread axes until there are 64 tiles or four per worker, in kernels of 8 microseconds or more; fewer along axes "
      "where each tile would copy a panel or the windows of a convolution again",
      On::Cpu, LoopOrder::Any, nullptr, always<splitForThreads>},
     {"non-temporal",

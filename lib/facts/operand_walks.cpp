@@ -10,6 +10,10 @@ bool isLoop(UOp r) { return !isExpanded(axisType(r)); }
 
 }  // namespace
 
+bool isVector(const KernelFacts& kernel, const Access& load) {
+  return std::ranges::any_of(kernel.lanes, [&](const Lanes& l) { return strideOf(load, l.range) == 1; });
+}
+
 UOp nextLoop(const Access& load, int64_t least) {
   UOp best;
   for (UOp r : load.node.src(0).ranges()) {
@@ -34,8 +38,7 @@ int64_t runOf(const Access& load) {
 std::vector<Walk> walksOf(const KernelFacts& kernel) {
   std::vector<Walk> walks;
   for (const Access& a : kernel.accesses) {
-    const bool isVector = std::ranges::any_of(kernel.lanes, [&](const Lanes& l) { return strideOf(a, l.range) == 1; });
-    if (a.isStore || !a.slot || !isVector) continue;
+    if (a.isStore || !a.slot || !isVector(kernel, a)) continue;
     if (UOp loop = nextLoop(a, 1)) walks.push_back({a, loop});
   }
   return walks;

@@ -14,6 +14,8 @@ struct Walk {
 };
 std::vector<Walk> walksOf(const KernelFacts& kernel);
 
+/// Whether lanes of a load are neighbours in memory.
+bool isVector(const KernelFacts& kernel, const Access& load);
 /// The loop of the load with the smallest positive stride from `least` on; null when there is none.
 UOp nextLoop(const Access& load, int64_t least);
 /// Elements side by side that the lanes and copies of a load read at once; the last ones may begin earlier.

@@ -84,6 +84,22 @@ StepRanges stepsOf(UOp reduce, std::initializer_list<UOp> ofTile) {
   return steps;
 }
 
+/// The storage that a scalar is loaded from. Of copies side by side the last one prefetches, and one in each line of a
+/// cache before it: a tile that begins in a line has that from the tile before.
+UOp prefetchedOnce(UOp address, const Assignment& point) {
+  constexpr int64_t kLineBytes = 64;
+  const UOp storage = address.src(0);
+  if (storage.op() != Op::Prefetch) return storage;
+  int64_t behind = 0, least = 0;  // bytes from here to the last copy; the smallest step
+  for (UOp r : address.src(1).ranges()) {
+    const int64_t bytes = byteSize(address.dtype()) * coefficientOf(address.src(1), r).value_or(0);
+    if (!isUnrolled(r) || bytes <= 0 || bytes >= kLineBytes) continue;
+    behind += bytes * (extentOf(r) - 1 - point.at(r.id()));
+    least = least == 0 ? bytes : std::min(least, bytes);
+  }
+  return behind % kLineBytes < std::max<int64_t>(least, 1) ? storage : storage.src(0);
+}
+
 class Expander {
  public:
   Expander(Graph& graph, uint32_t nextRange, bool inGrid, bool loadsMatrices)
@@ -135,7 +151,7 @@ class Expander {
   // ---- memory
   UOp buildAddress(UOp node, const Assignment& point) {
     UOp flat = node.src(1), at = index_.isMath(flat) ? index_.position(flat, point) : loadedPosition(flat, point);
-    return g_.indexInto(storageFor(node.src(0), point), {&at, 1});
+    return g_.indexInto(storageFor(at.isScalar() ? prefetchedOnce(node, point) : node.src(0), point), {&at, 1});
   }
   /// An address that depends on what is loaded: lanes are neighbours where the loads are the same in all of them.
   /// Vectors of a grid have to be aligned, which nothing says of a loaded place.

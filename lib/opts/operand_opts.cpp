@@ -36,6 +36,10 @@ bool hasLanes(UOp address) {
   return std::ranges::any_of(address.ranges(), [](UOp r) { return axisType(r) == AxisType::Vector; });
 }
 
+bool isPrefetched(UOp load, uint32_t slot) {
+  return load.src(0).src(0).op() == Op::Prefetch && readsOperand(load, slot);
+}
+
 UOp prefetching(Graph& g, UOp address, int64_t elements) {
   std::vector<UOp> src(address.src().begin(), address.src().end());
   src[0] = g.make(Op::Prefetch, src[0].dtype(), {src[0]}, SlotArg{static_cast<uint32_t>(elements)});
@@ -51,9 +55,15 @@ bool storesVectors(UOp sink, uint32_t slot) {
 
 bool prefetchesVectors(UOp sink, uint32_t slot) {
   return std::ranges::any_of(accessesOf(sink), [&](const Access& a) {
-    const UOp address = a.node.src(0);
-    return !a.isStore && address.src(0).op() == Op::Prefetch && readsOperand(a.node, slot) && hasLanes(address);
+    return !a.isStore && isPrefetched(a.node, slot) && hasLanes(a.node.src(0));
   });
+}
+
+bool prefetchesForLanes(UOp sink, uint32_t slot) {
+  const auto isLanes = [](UOp n) { return n.op() == Op::Range && axisType(n) == AxisType::Vector; };
+  return std::ranges::any_of(accessesOf(sink),
+                             [&](const Access& a) { return !a.isStore && isPrefetched(a.node, slot); }) &&
+         std::ranges::any_of(toposort(sink), isLanes);
 }
 
 Result<Applied> applyPrefetch(Graph& g, UOp sink, const OptOp& opt, const Caps&) {

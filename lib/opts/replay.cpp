@@ -68,7 +68,7 @@ Status checkEffects(UOp sink, std::span<const OptOp> opts) {
   for (const OptOp& opt : opts) {
     const bool isIdle =
         (opt.kind == OptKind::Stream && !storesVectors(sink, std::get<ParamSlot>(opt.args).slot)) ||
-        (opt.kind == OptKind::Prefetch && !prefetchesVectors(sink, std::get<SlotAxisAmount>(opt.args).slot));
+        (opt.kind == OptKind::Prefetch && !prefetchesForLanes(sink, std::get<SlotAxisAmount>(opt.args).slot));
     if (isIdle)
       return fail(Diag::BadOpt, toText(opt) + ": no vectors pass there, so it changes nothing",
                   "use vector on the loop along its elements, or leave it out");

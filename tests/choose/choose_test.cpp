@@ -105,14 +105,15 @@ TEST_CASE("What the heuristic chooses for products of matrices") {
         "vector(n1.i,4) upcast(n1.i,2) unroll(k0,4) thread(n1.o,1)");
   CHECK_THAT(chosen(buildMatmul, {700, 700, 5}, caps), !Catch::Contains("order(") && !Catch::Contains("pack("));
   CHECK(chosen(buildMatmul, {64, 64, 64}, caps) ==
-        "tile(n1,32) order(n1.o,n0) upcast(n0,8) vector(n1.i,16) upcast(n1.i,2)");
+        "tile(n1,32) order(n1.o,n0) upcast(n0,8) vector(n1.i,16) upcast(n1.i,2) thread(n1.o,1) thread(n0,1)");
   CHECK(chosen(buildMatmul, {100, 100, 100}, caps) ==
         "tile(n1,32) order(n1.o,n0) upcast(n0,10) vector(n1.i,16) upcast(n1.i,2) prefetch(2,k0,32) thread(n1.o,1) "
         "thread(n0,1)");
   for (Sizes s : {Sizes{64, 64, 64}, Sizes{512, 512, 512}, Sizes{196, 512, 2048}})  // the panel is not that of a bias
     CHECK(chosen(buildMatmulBias, s, caps) == chosen(buildMatmul, s, caps));
   CHECK(chosen(buildGroups, {64, 64, 64}, caps) ==
-        "tile(n0,64) tile(n1,32) order(n1.o,n0.i) upcast(n0.i,8) vector(n1.i,16) upcast(n1.i,2)");
+        "tile(n0,64) tile(n1,32) order(n1.o,n0.i) upcast(n0.i,8) vector(n1.i,16) upcast(n1.i,2) thread(n0.o,1) "
+        "thread(n1.o,1) thread(n0.i,1)");
   CHECK_THAT(chosen(buildGroups, {2, 64, 64}, caps), !Catch::StartsWith("tile"));  // too few rows share a group
   CHECK(chosen(buildMatmul, {512, 512, 512}, strictly()) ==
         "tile(n1,64) order(n1.o,n0) pack(2,k0,n1.i) vector(p2.n1.i,16) upcast(p2.n1.i,4) upcast(n0,6) "
@@ -194,9 +195,9 @@ TEST_CASE("What the heuristic chooses for streams and sums") {
         "merge(n0,n1) vector(n0+n1,16) upcast(n0+n1,4) thread(n0+n1,1) prefetch(1,n0+n1,1024) prefetch(2,n0+n1,1024)");
   CHECK(chosen(buildTranspose, {512, 512, 0}, caps) ==
         "vector(n1,16) upcast(n0,16) order(n1,n0) thread(n1,1) thread(n0,1)");
-  CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(k0,16) acc(k0,8)");
+  CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(k0,16) acc(k0,8) thread(n0,1)");
   CHECK(chosen(buildRowSum, {512, 512, 0}, strictly()) == "vector(n0,16) upcast(n0,16) thread(n0,1)");
-  CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(n0,16) upcast(n0,16)");
+  CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(n0,16) upcast(n0,16) thread(n0,1)");
   CHECK(chosen(buildFullMax, {512, 512, 0}, caps) == "merge(k0,k1) vector(k0+k1,16) acc(k0+k1,8)");
   CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(n0,n1) vector(n0+n1,16)");
 }
@@ -208,10 +209,11 @@ TEST_CASE("What the heuristic chooses for convolutions") {
   // Few elements: lanes along filters, rows along neighbours in the image. Panels outside where all images stay in
   // cache.
   CHECK(chosen(buildPointwise, {512, 49, 512}, weights) ==
-        "tile(n1,64) upcast(n2,5) vector(n1.i,16) upcast(n1.i,4) unroll(k0,2) thread(n0,1) thread(n1.o,1)");
+        "tile(n1,64) upcast(n2,5) vector(n1.i,16) upcast(n1.i,4) unroll(k0,2) prefetch(1,k0,2352) "
+        "thread(n0,1) thread(n1.o,1)");  // 48 rows
   CHECK(chosen(buildPointwise, {2048, 49, 256}, weights) ==
         "tile(n1,48) order(n1.o,n0) upcast(n2,7) vector(n1.i,16) upcast(n1.i,3) unroll(k0,2) "
-        "thread(n1.o,1) thread(n0,1)");
+        "prefetch(1,k0,2352) thread(n1.o,1) thread(n0,1)");
   CHECK(chosen(buildConv1d, {64, 4096, 5}, caps) ==
         "tile(n1,128) order(n1.o,n0,n1.i) pack(1,k0,n1.i) vector(p1.n1.i,16) upcast(n0,8) vector(n1.i,16) "
         "upcast(n1.i,2) unroll(k0,5) thread(n1.o,1)");

@@ -205,6 +205,22 @@ TEST_CASE("two workers get equal numbers of tiles, also where tasks differ in le
   CHECK(svod_trace_count(instance.get()) == 8);
 }
 
+TEST_CASE("where scratch is much to fill there is one task for each worker") {
+  TempFolder folder;
+  PlanBuilder b;
+  const BufferId y = b.output("y", 10, Expr(10), ElementType::U32);
+  b.launch("k_spin", {y}, {W}, {Expr(10), Expr(2000)}, Expr(10));
+  b.plan.kernels[0].flops = 100'000'000;
+  b.plan.kernels[0].scratchBytes = 1 << 20;
+  b.write(folder / "p");
+  const PoolHandle pool(svod_pool_create(2));
+  const InstanceHandle instance = instanceOn(loadPlan(folder / "p"), pool.get(), true);
+  std::vector<uint32_t> result(10);
+  bindOut(instance, 0, result);
+  execute(instance);
+  CHECK(svod_trace_count(instance.get()) == 2);
+}
+
 TEST_CASE("a big kernel is shared, and its tiles are all run once") {
   TempFolder folder;
   PlanBuilder b;

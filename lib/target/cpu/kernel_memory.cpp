@@ -42,7 +42,7 @@ Result<llvm::Value*> KernelEmitter::emitLoad(UOp node) {
   const bool isBool = node.dtype() == DType::Bool;
   llvm::Value* loaded = nullptr;
   const int64_t elements = prefetchedBy(index);
-  if (elements > 0 && lanes > 1 && isContiguous(index)) prefetch(index, elements);
+  if (elements > 0 && isContiguous(index)) prefetch(index, elements);
   if (node.srcCount() == 1) {
     loaded = isContiguous(index) ? loadPlain(index, type) : loadMasked(index, type, nullptr, nullptr);
   } else {
