@@ -94,6 +94,20 @@ void prefetchColumns(Chooser& c) {
   for (const Access& load : loads) prefetchNextColumns(c, load);
 }
 
+void prefetchWeights(Chooser& c) {
+  if (hasTiles(c.facts())) return;     // a tile unit loads many lines at once
+  std::map<uint32_t, Access> weights;  // by slot
+  for (const Access& a : c.facts().accesses)
+    if (!a.isStore && a.slot && c.isLaidOut(*a.slot)) weights.emplace(*a.slot, a);
+  for (const auto& [slot, load] : weights) {
+    const std::optional<Sweep> sweep = sweepOf(c.facts(), load);
+    const int64_t bytes = byteSize(load.node.dtype());
+    if (!sweep || storageOf(load.node.src(0)).maxNumel() * bytes <= c.caps.l1Bytes) continue;
+    c.apply(OptKind::Prefetch, SlotAxisAmount{slot, c.numberOf(idOf(sweep->loop)), parameters::kAheadBytes / bytes},
+            "weights of a network are in no near cache when a run comes to them");
+  }
+}
+
 void prefetchCopies(Chooser& c) {
   if (hasTiles(c.facts())) return;  // read in rows side by side, which hardware sees coming
   for (const Access& a : c.facts().accesses) {

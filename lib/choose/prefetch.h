@@ -10,6 +10,10 @@ void prefetchOperands(Chooser& chooser);
 /// Operands of products that are read in short runs and do not fit the first level cache: what lies beside each run.
 void prefetchColumns(Chooser& chooser);
 
+/// Weights of sums, in the order in which they are read, where they do not fit the first level cache: a run comes to
+/// them after all others, and hardware stops at each page.
+void prefetchWeights(Chooser& chooser);
+
 /// Copies of operands that are read in short runs and do not fit the first level cache are prefetched.
 void prefetchCopies(Chooser& chooser);
 

@@ -159,6 +159,11 @@ constexpr Strategy kFinishes[] = {
      "an operand of a product that does not fit L1 and is read in short runs is prefetched: the runs beside, which the "
      "next tile reads, or the next rows where two tiles leave L2 or lanes share an element",
      On::Cpu, LoopOrder::Free, nullptr, always<prefetchColumns>},
+    {"prefetch-weights",
+     "constant operands of sums that stand in the order in which they are read, and do not fit L1, are prefetched 4 "
+     "KiB "
+     "ahead: a run comes to them after all others, and hardware stops at each page",
+     On::Cpu, LoopOrder::Any, nullptr, always<prefetchWeights>},
     {"thread-tiles",
      "thread axes until there are 64 tiles or four per worker, in kernels of 8 microseconds or more; fewer along axes "
      "where each tile would copy a panel or the windows of a convolution again",

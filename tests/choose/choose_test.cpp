@@ -129,7 +129,8 @@ TEST_CASE("Columns of short sums go outside of rows, and those beside them are p
   CHECK_THAT(near, !Catch::Contains("prefetch("));
   Caps weights = avx512();
   weights.constants = {2};  // stand in the order in which they are read
-  CHECK_THAT(chosen(buildMatmul, {48, 3136, 24}, weights), !Catch::Contains("prefetch("));
+  CHECK_THAT(chosen(buildMatmul, {48, 3136, 24}, weights), Catch::Contains("prefetch(2,k0,1024)"));  // in their order
+  CHECK_THAT(chosen(buildMatmul, {48, 96, 24}, weights), !Catch::Contains("prefetch("));             // they fit L1
 }
 
 TEST_CASE("Where columns would be gone before the next tile reads them, those of the next rows are prefetched") {
@@ -210,10 +211,10 @@ TEST_CASE("What the heuristic chooses for convolutions") {
   // cache.
   CHECK(chosen(buildPointwise, {512, 49, 512}, weights) ==
         "tile(n1,64) upcast(n2,5) vector(n1.i,16) upcast(n1.i,4) unroll(k0,2) prefetch(1,k0,2352) "
-        "thread(n0,1) thread(n1.o,1)");  // 48 rows
+        "prefetch(2,k0,1024) thread(n0,1) thread(n1.o,1)");  // 48 rows
   CHECK(chosen(buildPointwise, {2048, 49, 256}, weights) ==
         "tile(n1,48) order(n1.o,n0) upcast(n2,7) vector(n1.i,16) upcast(n1.i,3) unroll(k0,2) "
-        "prefetch(1,k0,2352) thread(n1.o,1) thread(n0,1)");
+        "prefetch(1,k0,2352) prefetch(2,k0,1024) thread(n1.o,1) thread(n0,1)");
   CHECK(chosen(buildConv1d, {64, 4096, 5}, caps) ==
         "tile(n1,128) order(n1.o,n0,n1.i) pack(1,k0,n1.i) vector(p1.n1.i,16) upcast(n0,8) vector(n1.i,16) "
         "upcast(n1.i,2) unroll(k0,5) thread(n1.o,1)");

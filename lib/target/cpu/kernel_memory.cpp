@@ -13,7 +13,7 @@ bool isContiguous(UOp index) {
   return index.lanes() == 1 || index.src(1).op() == Op::Ramp;
 }
 
-// How many elements ahead a vector load from here prefetches; 0 for none.
+// How many elements ahead a load from here prefetches; 0 for none.
 int64_t prefetchedBy(UOp index) {
   for (UOp at = index; at.op() == Op::Index || at.op() == Op::After || at.op() == Op::Prefetch; at = at.src(0))
     if (at.op() == Op::Prefetch) return at.argAs<SlotArg>().slot;
