@@ -2,6 +2,7 @@
 
 #include "cost/cost.h"
 #include "cost/parameters.h"
+#include "facts/operand_walks.h"
 #include "support/integers.h"
 
 namespace svod {
@@ -38,12 +39,34 @@ int64_t vectorsOfLine(const Chooser& c, const Lanes& lanes) {
   return vectors;
 }
 
+/// The loop along which runs of a result go on, where lanes do not run along these; null for all others. More than two
+/// iterations at once take more registers than the longer runs save.
+UOp loopOfRuns(const Chooser& c, const Lanes& lanes) {
+  for (const Access& a : c.facts().accesses) {
+    const int64_t run = a.isStore && strideOf(a, lanes.range).value_or(0) > 1 ? runOf(a) : 1;
+    if (run < 2) continue;
+    for (const Axis& axis : c.facts().axes) {
+      const int64_t extent = maxExtent(axis.range);
+      const bool isEven = static_cast<double>(roundUp(extent, 2)) <= kRepeated * static_cast<double>(extent);
+      if (axis.nest == Nest::Output && axisType(axis.range) == AxisType::Loop && extent > 1 && isEven &&
+          strideOf(a, axis.range) == run)
+        return axis.range;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void widenStreams(Chooser& c, const LoopNest& nest) {
   const Lanes& lanes = nest.lanes;
   const int64_t line = vectorsOfLine(c, lanes);
+  const UOp along = loopOfRuns(c, lanes);
   c.apply(OptKind::Vector, idOf(lanes.range), lanes.width, "along this loop it takes the fewest instructions");
+  if (along) {
+    c.apply(OptKind::Upcast, idOf(along), 2, "results are stored in longer runs");
+    return;
+  }
   const UOp loop = c.range(idOf(lanes.range));
   double weight = 0;
   bool isInner = false;

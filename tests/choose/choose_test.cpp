@@ -19,6 +19,18 @@ using namespace svod;
 
 namespace {
 
+/// Pairs of results from what they share: out[c, 2 t + j] of a[t, c] and b[t, c].
+UOp buildPairs(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp channel = b.loop(s.m), tile = b.loop(s.n), pair = b.loop(2);
+  UOp x = b.read(1, {s.n, s.m}, {tile, channel}), y = b.read(2, {s.n, s.m}, {tile, channel});
+  UOp sum = b.add(x, y), product = b.mul(x, y);
+  for (int i = 0; i < 4; ++i) sum = b.add(b.mul(sum, x), y), product = b.mul(b.add(product, y), x);
+  UOp value = g.alu(Op::Where, {g.alu(Op::Lt, {pair, b.i(1)}), sum, product});
+  return b.sink(
+      {b.end(b.store(b.at(0, DType::F32, {s.m, s.n, 2}, {channel, tile, pair}), value), {channel, tile, pair})});
+}
+
 std::string chosen(UOp (*build)(Graph&, const Sizes&), const Sizes& sizes, const Caps& caps) {
   Graph g;
   UOp sink = build(g, sizes);
@@ -201,6 +213,11 @@ TEST_CASE("What the heuristic chooses for streams and sums") {
   CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(n0,16) upcast(n0,16) thread(n0,1)");
   CHECK(chosen(buildFullMax, {512, 512, 0}, caps) == "merge(k0,k1) vector(k0+k1,16) acc(k0+k1,8)");
   CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(n0,n1) vector(n0+n1,16)");
+}
+
+TEST_CASE("Where pairs of results lie across lanes, two pairs are stored at once") {
+  CHECK_THAT(chosen(buildPairs, {64, 28, 0}, avx512()), Catch::Contains("vector(n0,16) upcast(n1,2)"));
+  CHECK_THAT(chosen(buildPairs, {64, 7, 0}, avx512()), !Catch::Contains("upcast(n1,2)"));  // one would be done twice
 }
 
 TEST_CASE("What the heuristic chooses for convolutions") {
