@@ -52,9 +52,8 @@ constexpr NestStrategy kNestStrategies[] = {
      "transposed in registers, so that loads and stores both run along lines",
      isTransposed, always<blockTransposed>},
     {"stream-lanes",
-     "loops without a reduction: lanes, and a few vectors per iteration, of short loops within others all; where runs "
-     "of "
-     "results lie across lanes, two of these runs",
+     "loops without a reduction: lanes, and a few vectors per iteration, of short loops within others all; where "
+     "runs of results lie across lanes, two of these runs",
      hasNoReduce, always<widenStreams>},
     {"reduce-lanes",
      "reductions along what is contiguous: partial sums in lanes, several independent accumulators that "

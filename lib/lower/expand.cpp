@@ -92,9 +92,11 @@ UOp prefetchedOnce(UOp address, const Assignment& point) {
   if (storage.op() != Op::Prefetch) return storage;
   int64_t behind = 0, least = 0;  // bytes from here to the last copy; the smallest step
   for (UOp r : address.src(1).ranges()) {
+    const auto copy = point.find(r.id());
+    if (!isUnrolled(r) || copy == point.end()) continue;
     const int64_t bytes = byteSize(address.dtype()) * coefficientOf(address.src(1), r).value_or(0);
-    if (!isUnrolled(r) || bytes <= 0 || bytes >= kLineBytes) continue;
-    behind += bytes * (extentOf(r) - 1 - point.at(r.id()));
+    if (bytes <= 0 || bytes >= kLineBytes) continue;
+    behind += bytes * (extentOf(r) - 1 - copy->second);
     least = least == 0 ? bytes : std::min(least, bytes);
   }
   return behind % kLineBytes < std::max<int64_t>(least, 1) ? storage : storage.src(0);

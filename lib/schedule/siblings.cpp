@@ -38,13 +38,15 @@ Loads loadsBelow(std::span<const UOp> roots) {
   return loads;
 }
 
-/// Loads of the kernel that reductions repeat.
-Loads repeatedLoads(UOp sink) {
+/// What reductions of the kernel repeat.
+std::vector<UOp> reducedIn(UOp sink) {
   std::vector<UOp> reduced;
   for (UOp n : toposort(sink))
     if (n.op() == Op::Reduce) reduced.push_back(n.src(0));
-  return loadsBelow(reduced);
+  return reduced;
 }
+
+Loads repeatedLoads(UOp sink) { return loadsBelow(reducedIn(sink)); }
 
 /// Both load an element that is new in each iteration, and reductions of one repeat no loads but those of the other.
 bool isWorthOneKernel(std::span<const UOp> first, std::span<const UOp> second, UOp sink) {
@@ -112,13 +114,10 @@ int opsBelow(std::span<const UOp> roots) {
 }
 
 bool isSmallEnough(UOp sink) {
-  std::vector<UOp> reduced;
+  const std::vector<UOp> reduced = reducedIn(sink);
   size_t params = 0;
-  for (UOp n : toposort(sink)) {
-    if (n.op() == Op::Reduce) reduced.push_back(n.src(0));
-    params += n.op() == Op::Param ? 1 : 0;
-  }
-  const SizeLimit& limit = repeatedLoads(sink).empty() ? kMaxElementwise : kMaxReduce;
+  for (UOp n : toposort(sink)) params += n.op() == Op::Param ? 1 : 0;
+  const SizeLimit& limit = loadsBelow(reduced).empty() ? kMaxElementwise : kMaxReduce;
   return opsBelow({&sink, 1}) <= kMaxElementwise.ops && opsBelow(reduced) <= limit.ops &&
          params <= static_cast<size_t>(limit.leaves);
 }

@@ -29,6 +29,25 @@ InstanceHandle instanceWith(const PlanHandle& plan, svod_pool* pool, std::span<c
   return makeInstance(plan, options);
 }
 
+/// What two workers did of a long kernel of ten tiles.
+std::vector<svod_trace_event> tasksOfTen(uint64_t scratchBytes) {
+  TempFolder folder;
+  PlanBuilder b;
+  const BufferId y = b.output("y", 10, Expr(10), ElementType::U32);
+  b.launch("k_spin", {y}, {W}, {Expr(10), Expr(2000)}, Expr(10));
+  b.plan.kernels[0].flops = 100'000'000;
+  b.plan.kernels[0].scratchBytes = scratchBytes;
+  b.write(folder / "p");
+  const PoolHandle pool(svod_pool_create(2));
+  const InstanceHandle instance = instanceOn(loadPlan(folder / "p"), pool.get(), true);
+  std::vector<uint32_t> result(10);
+  bindOut(instance, 0, result);
+  execute(instance);
+  std::vector<svod_trace_event> tasks(svod_trace_count(instance.get()));
+  for (size_t i = 0; i < tasks.size(); i++) REQUIRE(svod_trace_get(instance.get(), i, &tasks[i]) == 0);
+  return tasks;
+}
+
 }  // namespace
 
 TEST_CASE("random graphs give the same bytes for any threads, order and memory mode") {
@@ -183,42 +202,20 @@ TEST_CASE("a worker begins with the tiles at its own place") {
 }
 
 TEST_CASE("two workers get equal numbers of tiles, also where tasks differ in length") {
-  TempFolder folder;
-  PlanBuilder b;
-  const BufferId y = b.output("y", 10, Expr(10), ElementType::U32);
-  b.launch("k_spin", {y}, {W}, {Expr(10), Expr(2000)}, Expr(10));
-  b.plan.kernels[0].flops = 100'000'000;
-  b.write(folder / "p");
-  const PoolHandle pool(svod_pool_create(2));
-  const InstanceHandle instance = instanceOn(loadPlan(folder / "p"), pool.get(), true);
-  std::vector<uint32_t> result(10);
-  bindOut(instance, 0, result);
-  execute(instance);
+  const std::vector<svod_trace_event> tasks = tasksOfTen(0);
   size_t firstHalf = 0;
-  svod_trace_event event = {};
-  for (size_t i = 0; svod_trace_get(instance.get(), i, &event) == 0; i++) {
-    const bool isFirst = event.tile_begin < 5;
-    CHECK((event.tile_end <= 5) == isFirst);
+  for (const svod_trace_event& task : tasks) {
+    const bool isFirst = task.tile_begin < 5;
+    CHECK((task.tile_end <= 5) == isFirst);
     firstHalf += isFirst;
   }
   CHECK(firstHalf == 4);
-  CHECK(svod_trace_count(instance.get()) == 8);
+  CHECK(tasks.size() == 8);
 }
 
 TEST_CASE("where scratch is much to fill there is one task for each worker") {
-  TempFolder folder;
-  PlanBuilder b;
-  const BufferId y = b.output("y", 10, Expr(10), ElementType::U32);
-  b.launch("k_spin", {y}, {W}, {Expr(10), Expr(2000)}, Expr(10));
-  b.plan.kernels[0].flops = 100'000'000;
-  b.plan.kernels[0].scratchBytes = 1 << 20;
-  b.write(folder / "p");
-  const PoolHandle pool(svod_pool_create(2));
-  const InstanceHandle instance = instanceOn(loadPlan(folder / "p"), pool.get(), true);
-  std::vector<uint32_t> result(10);
-  bindOut(instance, 0, result);
-  execute(instance);
-  CHECK(svod_trace_count(instance.get()) == 2);
+  CHECK(tasksOfTen(1 << 10).size() == 8);
+  CHECK(tasksOfTen(1 << 20).size() == 2);
 }
 
 TEST_CASE("a big kernel is shared, and its tiles are all run once") {
