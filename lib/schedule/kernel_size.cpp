@@ -79,7 +79,26 @@ class KernelSize {
   bool found_ = false;
 };
 
+int opsBelow(std::span<const UOp> roots) {
+  return static_cast<int>(std::ranges::count_if(toposort(roots), isElementwise, &UOp::op));
+}
+
 }  // namespace
+
+std::vector<UOp> reducedIn(UOp sink) {
+  std::vector<UOp> reduced;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Reduce) reduced.push_back(n.src(0));
+  return reduced;
+}
+
+bool isSmallEnough(UOp sink) {
+  const std::vector<UOp> reduced = reducedIn(sink), repeated = toposort(reduced);
+  const bool repeatsLoads = std::ranges::find(repeated, Op::Load, &UOp::op) != repeated.end();
+  const SizeLimit& limit = repeatsLoads ? kMaxReduce : kMaxElementwise;
+  return opsBelow({&sink, 1}) <= kMaxElementwise.ops && opsBelow(reduced) <= limit.ops &&
+         std::ranges::count(toposort(sink), Op::Param, &UOp::op) <= limit.leaves;
+}
 
 bool regroups(UOp n) {
   auto isWide = [](UOp dim) { return !dim.isConst(1); };

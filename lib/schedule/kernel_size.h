@@ -23,6 +23,11 @@ constexpr SizeLimit kMaxElementwise = {160, 24, 400, 12}, kMaxReduce = {64, 12, 
 /// Whether a reshape does more than to add and remove axes of one element.
 bool regroups(UOp node);
 
+/// What reductions of the kernel repeat.
+std::vector<UOp> reducedIn(UOp sink);
+/// Whether the kernel keeps the limits, without regard to depth.
+bool isSmallEnough(UOp sink);
+
 /// Of a launch of the kernel: every node as often as the loops it depends on run, index arithmetic aside.
 double launchCost(UOp sink);
 

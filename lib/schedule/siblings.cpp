@@ -10,6 +10,7 @@
 #include "schedule/same_loops.h"
 #include "tensor/node_names.h"
 #include "tensor/parameters.h"
+#include "tensor/work.h"
 
 namespace svod {
 
@@ -38,14 +39,7 @@ Loads loadsBelow(std::span<const UOp> roots) {
   return loads;
 }
 
-/// What reductions of the kernel repeat.
-std::vector<UOp> reducedIn(UOp sink) {
-  std::vector<UOp> reduced;
-  for (UOp n : toposort(sink))
-    if (n.op() == Op::Reduce) reduced.push_back(n.src(0));
-  return reduced;
-}
-
+/// Loads of the kernel that reductions repeat.
 Loads repeatedLoads(UOp sink) { return loadsBelow(reducedIn(sink)); }
 
 /// Both load an element that is new in each iteration, and reductions of one repeat no loads but those of the other.
@@ -107,19 +101,11 @@ UOp withOwnReduces(Graph& graph, UOp nest, UOp beside, OwnIds own) {
   return substitute(graph, nest, from, to);
 }
 
-int opsBelow(std::span<const UOp> roots) {
-  int ops = 0;
-  for (UOp n : toposort(roots)) ops += isElementwise(n.op()) ? 1 : 0;
-  return ops;
-}
-
-bool isSmallEnough(UOp sink) {
-  const std::vector<UOp> reduced = reducedIn(sink);
-  size_t params = 0;
-  for (UOp n : toposort(sink)) params += n.op() == Op::Param ? 1 : 0;
-  const SizeLimit& limit = loadsBelow(reduced).empty() ? kMaxElementwise : kMaxReduce;
-  return opsBelow({&sink, 1}) <= kMaxElementwise.ops && opsBelow(reduced) <= limit.ops &&
-         params <= static_cast<size_t>(limit.leaves);
+/// Whether what the nest stores is little work for each element and repeats nothing, so that it may do without lanes.
+bool isCheap(UOp nest) {
+  double sum = 0;
+  for (UOp n : toposort(nest)) sum += isElementwise(n.op()) && n.dtype() != DType::Index ? work(n) : 0;
+  return sum <= parameters::kUnrolledWork * static_cast<double>(storesOf(nest).size()) && repeatedLoads(nest).empty();
 }
 
 /// How many buffers the stores write to.
@@ -231,14 +217,18 @@ class Siblings {
     const UOp other = fedFrom(*graph, loading, stores);
     if (!other) return false;
     const bool isFed = other != loading;
-    if (loading != apart && (!isFed || !repeatedLoads(apart).empty())) return false;
+    if (loading != apart && (!isFed || !isCheap(loading))) return false;
     const bool isChain = isFed && !repeatedLoads(other).empty();
     const size_t most = isChain ? parameters::kChainedResults : parameters::kSiblingResults;
     if (resultsOf(stores) + resultsOf(storesOf(other)) > most) return false;
     UOp sink = bothNests(*graph, nest, other);
     if (!isSmallEnough(sink)) return false;
-    const bool isLink = repeatedLoads(sink).empty() && !readSame(first, second);
-    if (isLink ? readsTemporary(first, second) : !isWorthOneKernel(stores, storesOf(other), sink)) return false;
+    // Beside a reduction, whose lanes run along its terms, elements of the second would be computed one at a time.
+    if (loading == apart && !readSame(first, second)) {
+      if (!repeatedLoads(sink).empty() || readsTemporary(first, second)) return false;
+    } else if (!isWorthOneKernel(stores, storesOf(other), sink)) {
+      return false;
+    }
     const std::string name = "join:" + plainLabel(first.label) + "+" + plainLabel(second.label);
     const double separate = launchCost(kernel(first).sink) + launchCost(kernel(second).sink);
     const char* reason =

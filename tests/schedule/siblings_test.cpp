@@ -53,6 +53,12 @@ TEST_CASE("what is computed of a result where it is written is a result of the s
   CHECK(launches(selects + "output y = gather_at(x, flip(at, axes=[0]))\n") == 2);
 }
 
+TEST_CASE("what is computed of sums has lanes in a kernel of its own") {
+  CHECK(launches(
+            "input a: f32[9, 40]\ninput h: f32[9]\ns = contiguous(sum(a, axes=1))\noutput s\noutput y = h - s * h\n") ==
+        2);
+}
+
 TEST_CASE("the first few of a sort are one kernel behind that of the keys") {
   CHECK(launches("input x: f32[4, 40]\nv, i = topk(x, k=8)\noutput v\noutput i\n") == 2);
 }
@@ -62,6 +68,7 @@ TEST_CASE("a short loop over results of reductions is computed with these") {
       "input a: f32[9, 40]\nm = reduce_max(a, axes=1)\ns = sum(a, axes=1)\noutput m\noutput s\n";
   CHECK(launches(reduced + "output y = stack(m, s, m * s, axis=1)\n") == 1);
   CHECK(launches(reduced + "input c: f32[1, 17]\noutput y = reshape(m, shape=[9, 1]) + c\n") == 2);
+  CHECK(launches(reduced + "output y = exp(stack(m, s, axis=1))\n") == 2);  // lanes are worth a kernel
   CHECK(launches(reduced + "input b: f32[9, 3, 5]\noutput y = reshape(m, shape=[9, 1]) + sum(b, axes=2)\n") == 2);
 }
 
