@@ -4,6 +4,7 @@
 
 #include "cost/parameters.h"
 #include "facts/accesses.h"
+#include "support/integers.h"
 
 namespace svod {
 
@@ -21,7 +22,9 @@ int64_t rowsOfBlock(const Chooser& c, const Access& load, UOp loop, const Lanes&
   const auto isWindow = [&](const Access& other) {
     return !other.isStore && other.slot == load.slot && other.address != load.address;
   };
-  const bool isNear = stride > 1 && stride < lanes.width && maxExtent(loop) >= parameters::kTurnedTiles;
+  const int64_t tiles = maxExtent(loop), turned = roundUp(tiles, parameters::kTurnedTiles);
+  const bool areWhole = static_cast<double>(turned) <= parameters::kRepeated * static_cast<double>(tiles);
+  const bool isNear = stride > 1 && stride < lanes.width && tiles > 1 && areWhole;
   return isNear && std::ranges::any_of(c.facts().accesses, isWindow) ? parameters::kTurnedTiles : 0;
 }
 

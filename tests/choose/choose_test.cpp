@@ -31,6 +31,16 @@ UOp buildPairs(Graph& g, const Sizes& s) {
       {b.end(b.store(b.at(0, DType::F32, {s.m, s.n, 2}, {channel, tile, pair}), value), {channel, tile, pair})});
 }
 
+/// Windows of lines, which stand turned in the result: out[t, c] of a[c, 2 t] and a[c, 2 t + 1].
+UOp buildTurnedWindows(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp tile = b.loop(s.n), channel = b.loop(s.m), first = b.mul(tile, b.i(2));
+  UOp left = b.read(1, {s.m, 2 * s.n}, {channel, first});
+  UOp right = b.read(1, {s.m, 2 * s.n}, {channel, b.add(first, b.i(1))});
+  return b.sink(
+      {b.end(b.store(b.at(0, DType::F32, {s.n, s.m}, {tile, channel}), b.sub(left, right)), {tile, channel})});
+}
+
 std::string chosen(UOp (*build)(Graph&, const Sizes&), const Sizes& sizes, const Caps& caps) {
   Graph g;
   UOp sink = build(g, sizes);
@@ -218,6 +228,11 @@ TEST_CASE("What the heuristic chooses for streams and sums") {
 TEST_CASE("Where pairs of results lie across lanes, two pairs are stored at once") {
   CHECK_THAT(chosen(buildPairs, {64, 28, 0}, avx512()), Catch::Contains("vector(n0,16) upcast(n1,2)"));
   CHECK_THAT(chosen(buildPairs, {64, 7, 0}, avx512()), !Catch::Contains("upcast(n1,2)"));  // one would be done twice
+}
+
+TEST_CASE("Windows that are turned go two at a time where none is done twice") {
+  CHECK_THAT(chosen(buildTurnedWindows, {64, 28, 0}, avx512()), Catch::Contains("upcast(n0,2)"));
+  CHECK_THAT(chosen(buildTurnedWindows, {64, 7, 0}, avx512()), !Catch::Contains("upcast(n0,2)"));
 }
 
 TEST_CASE("What the heuristic chooses for convolutions") {
