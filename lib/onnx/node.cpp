@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <unordered_map>
 
 #include "onnx/dtypes.h"
 #include "onnx/importer_text.h"
@@ -125,6 +126,22 @@ Tensor OnnxNode::sizesTensor(const Dims& sizes) const {
 
 // --- Sizes that a run computes
 
+namespace {
+
+// Whether what a run computes occurs once at most: bounds of a size take each occurrence of a length for another.
+bool isClose(const GraphBuilder& b, UOp size) {
+  std::unordered_map<uint32_t, int> occurrences;
+  for (UOp n : toposort(std::array{size})) {
+    int& sum = occurrences[n.id()];
+    sum = b.countOf(n) ? 1 : 0;
+    for (UOp s : n.src()) sum += occurrences[s.id()];
+    if (sum > 1) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 // A count that sizes decide is a size itself, as long as that stays simple.
 Dim OnnxNode::length(Tensor count, Dim room) const {
   if (std::optional<HostTensor> known = count ? valueOf(count) : std::nullopt) return b.dim(known->at(0).asInt());
@@ -132,7 +149,7 @@ Dim OnnxNode::length(Tensor count, Dim room) const {
   const UOp size = known && known->size() == 1 ? known->front() : UOp();
   constexpr size_t kMostNodes = 48;
   const bool isSize = size && size.dtype() == DType::Index && size.ranges().empty() &&
-                      toposort(std::array{size}).size() <= kMostNodes && !b.mayBeNegative(size);
+                      toposort(std::array{size}).size() <= kMostNodes && isClose(b, size) && !b.mayBeNegative(size);
   return isSize ? smaller(Dim(b.graph(), size), room) : b.length(context_.lengthName(), count, room);
 }
 

@@ -172,3 +172,23 @@ TEST_CASE("what bounds of nodes let the last rows of all take has room in a plan
   for (UOp n : toposort(import.model->sink))
     if (n.op() == Op::Reduce) CHECK(n.maxNumel() <= int64_t{1} << 52);
 }
+
+TEST_CASE("a length that a length chooses has the room that sizes give it") {
+  OnnxMaker m;
+  m.input("x", {"a", "b", "2", "c"}).output("y").ints("all", {1}, {-1}).ints("three", {1}, {3}).floats("zero", {}, {0});
+  m.node("Reshape", {"x", "all"}, {"flat"}), m.node("Greater", {"flat", "zero"}, {"mask"});
+  m.node("Compress", {"flat", "mask"}, {"kept"});
+  m.node("Shape", {"kept"}, {"count"}), m.node("Greater", {"count", "three"}, {"more"});
+  m.node("Squeeze", {"more"}, {"condition"});
+  proto::NodeProto& choice = m.node("If", {"condition"}, {"y"});
+  auto& then = *addGraph(choice, "then_branch", {}, {"u"}).mutable_node();
+  addNode(then, "Concat", {"kept", "kept"}, {"u"});
+  addAttribute(*then.Mutable(0), "axis", int64_t{0});
+  addNode(*addGraph(choice, "else_branch", {}, {"v"}).mutable_node(), "Relu", {"flat"}, {"v"});
+  const OnnxImport import = m.import();
+  for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
+  REQUIRE(import.model);
+  const auto y = std::ranges::find(import.model->ports, "y", &ModelPort::name);
+  REQUIRE(y != import.model->ports.end());
+  CHECK(std::ranges::any_of(toposort(std::array{y->buffer}), [](UOp n) { return n.op() == Op::Var; }));
+}
