@@ -9,6 +9,7 @@
 #include "facts/operand_walks.h"
 #include "facts/reduces.h"
 #include "opts/operand_opts.h"
+#include "support/integers.h"
 
 namespace svod {
 
@@ -84,6 +85,25 @@ void prefetchNextColumns(Chooser& c, const Access& load) {
   });
 }
 
+// Lines of weights that one step of the innermost loop reads: they stand in the order in which it does.
+int64_t linesOfStep(const Access& load, const Caps& caps) {
+  int64_t elements = 1;
+  for (UOp r : load.node.src(0).ranges())
+    if (isExpanded(axisType(r)) && axisType(r) != AxisType::Unroll) elements *= maxExtent(r);
+  return ceilDiv(elements * byteSize(load.node.dtype()), caps.lineBytes);
+}
+
+// How often the loops over results come back to the same weights before they go on to others.
+int64_t sweepsOver(const Chooser& c, const Access& load) {
+  const std::span<const UOp> own = load.node.src(0).ranges();
+  int64_t sweeps = 1;
+  for (const Axis& axis : c.facts().axes) {
+    if (axis.nest != Nest::Output || maxExtent(axis.range) == 1) continue;
+    sweeps = std::ranges::find(own, axis.range) != own.end() ? 1 : sweeps * maxExtent(axis.range);
+  }
+  return sweeps;
+}
+
 }  // namespace
 
 void prefetchColumns(Chooser& c) {
@@ -103,6 +123,7 @@ void prefetchWeights(Chooser& c) {
     const std::optional<Sweep> sweep = sweepOf(c.facts(), load);
     const int64_t bytes = byteSize(load.node.dtype());
     if (!sweep || storageOf(load.node.src(0)).maxNumel() * bytes <= c.caps.l1Bytes) continue;
+    if (linesOfStep(load, c.caps) > parameters::kCheapLines && sweepsOver(c, load) > parameters::kSweepsAhead) continue;
     c.apply(OptKind::Prefetch, SlotAxisAmount{slot, c.numberOf(idOf(sweep->loop)), parameters::kAheadBytes / bytes},
             "weights of a network are in no near cache when a run comes to them");
   }

@@ -161,7 +161,7 @@ constexpr Strategy kFinishes[] = {
      On::Cpu, LoopOrder::Free, nullptr, always<prefetchColumns>},
     {"prefetch-weights",
      "constant operands of sums that stand in the order in which they are read, and do not fit L1, are prefetched "
-     "4 KiB ahead: a run comes to them after all others, and hardware stops at each page",
+     "4 KiB ahead, unless wide tiles sweep over them often: a run comes to them after all others",
      On::Cpu, LoopOrder::Any, nullptr, always<prefetchWeights>},
     {"thread-tiles",
      "thread axes until there are 64 tiles or four per worker, in kernels of 8 microseconds or more; fewer along axes "

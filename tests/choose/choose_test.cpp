@@ -230,6 +230,14 @@ TEST_CASE("Where pairs of results lie across lanes, two pairs are stored at once
   CHECK_THAT(chosen(buildPairs, {64, 7, 0}, avx512()), !Catch::Contains("upcast(n1,2)"));  // one would be done twice
 }
 
+TEST_CASE("Weights are prefetched where the first of few sweeps waits for them") {
+  Caps weights = avx512();
+  weights.constants = {2};
+  for (int64_t rows : {8, 96, 384})
+    CHECK_THAT(chosen(buildMatmul, {rows, 512, 512}, weights), Catch::Contains("prefetch(2,"));
+  CHECK_THAT(chosen(buildMatmul, {2048, 512, 512}, weights), !Catch::Contains("prefetch(2,"));
+}
+
 TEST_CASE("Windows that are turned go two at a time where none is done twice") {
   CHECK_THAT(chosen(buildTurnedWindows, {64, 28, 0}, avx512()), Catch::Contains("upcast(n0,2)"));
   CHECK_THAT(chosen(buildTurnedWindows, {64, 7, 0}, avx512()), !Catch::Contains("upcast(n0,2)"));
