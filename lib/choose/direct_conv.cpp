@@ -4,6 +4,7 @@
 
 #include "choose/copy_lanes.h"
 #include "choose/filter_lanes.h"
+#include "choose/line_sums.h"
 #include "choose/unroll.h"
 #include "choose/windows.h"
 #include "cost/levels.h"
@@ -89,7 +90,7 @@ class SlideSearch {
 
 bool slideOverCopy(Chooser& c) {
   const Windows w = *windowsToCopy(c.facts(), c.caps);
-  if (!w.line || w.elementBytes < 4) return false;
+  if (!w.line || w.elementBytes < 4 || sumsLines(c, w.column, c.caps.vectorBytes / w.elementBytes)) return false;
   std::optional<Slide> slide = SlideSearch(c, w).run();
   if (!slide) return false;
   const SlidingTile& tile = slide->tile;

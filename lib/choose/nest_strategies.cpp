@@ -5,6 +5,7 @@
 #include "choose/case_loops.h"
 #include "choose/k_block.h"
 #include "choose/lanes.h"
+#include "choose/line_sums.h"
 #include "choose/output_lanes.h"
 #include "choose/reduce_lanes.h"
 #include "choose/share_rows.h"
@@ -63,6 +64,10 @@ constexpr NestStrategy kNestStrategies[] = {
      "matrix products in groups (`dot`) on a processor with tile units (AMX): two by two tiles share what they load, "
      "and a panel of columns is packed as the unit reads it (`tc`)",
      hasOutputLanes, multiplyInTiles},
+    {"line-sums",
+     "sums under windows of their own (depthwise convolutions, pools) over pictures whose size only a run knows: lanes "
+     "along a line, and a loop over the lines of a window that are there",
+     hasOutputLanes, sumByLines},
     {"turned-terms",
      "sums of few terms that are neighbours in memory, while lanes are not: all terms are written out, and blocks of "
      "them are transposed in registers",

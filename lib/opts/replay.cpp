@@ -1,5 +1,6 @@
 #include "opts/replay.h"
 
+#include "opts/gated_sums.h"
 #include "opts/legality.h"
 #include "opts/operand_opts.h"
 #include "opts/reloop.h"
@@ -61,7 +62,9 @@ Result<UOp> applyOpts(Graph& graph, UOp sink, std::span<const OptOp> opts, const
 }
 
 UOp endOfOpts(Graph& graph, UOp sink, const Caps& caps) {
-  return spreadLoneFills(graph, simplify(graph, dropUnitRanges(graph, sink)), caps);
+  sink = simplify(graph, dropUnitRanges(graph, sink));
+  if (!caps.workgroups) sink = simplify(graph, boundSums(graph, sink, caps.numerics));
+  return spreadLoneFills(graph, sink, caps);
 }
 
 Status checkEffects(UOp sink, std::span<const OptOp> opts) {
