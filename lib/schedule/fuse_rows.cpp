@@ -31,7 +31,7 @@ std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, cons
     const auto sweeps = [&](const Use& use) {
       const IndexToken& token = tokens[use.index[axis]];
       const auto swept = static_cast<double>(std::max<int64_t>(1, likelySize(n.shape()[axis])));
-      return token.isCounter && tokens.reduceExtent({&use.index[axis], 1}) == swept;
+      return token.isCounter && tokens.reduceExtent(tokens.reducesOf({&use.index[axis], 1})) == swept;
     };
     if (std::ranges::all_of(uses, sweeps)) {
       plan.axes.push_back(static_cast<int>(axis)), row *= extent;

@@ -34,7 +34,7 @@ void FusionUses::add(UOp node, Use use) {
   for (Use& known : uses)
     if (known.key() == use.key()) {
       known.inReduce |= use.inReduce;
-      known.outer = unite(known.outer, use.outer);
+      known.outer = unite(known.outer, use.outer), known.loops = unite(known.loops, use.loops);
       return;
     }
   if (uses.size() <= parameters::kMaxUses) uses.push_back(std::move(use));
@@ -42,7 +42,7 @@ void FusionUses::add(UOp node, Use use) {
 
 void FusionUses::readOnce(UOp n) {
   std::vector<Use>& uses = uses_[n.id()];
-  uses.resize(1), uses[0].outer.clear();
+  uses.resize(1), uses[0].outer.clear(), uses[0].loops.clear();
 }
 
 void FusionUses::addRoot(UOp owner, UOp shape, std::span<const UOp> values) {
@@ -73,12 +73,14 @@ bool FusionUses::isInWindows(const Use& use) const {
 }
 
 double FusionUses::elementsRead(const Use& use) const {
-  return extent(use, tokens_.axesOf(use)) * tokens_.reduceExtent(use.index);
+  return extent(use, tokens_.axesOf(use)) * tokens_.reduceExtent(tokens_.reducesOf(use.index));
 }
 
 double FusionUses::evaluations(const Use& use) const {
   std::vector<int> axes = tokens_.axesOf(use);
-  double repeats = extent(use, unite(axes, use.outer)) / extent(use, axes);
+  const std::vector<int> own = tokens_.reducesOf(use.index);
+  const double loops = tokens_.reduceExtent(unite(own, use.loops)) / tokens_.reduceExtent(own);
+  const double repeats = loops * extent(use, unite(axes, use.outer)) / extent(use, axes);
   return elementsRead(use) * std::max(1.0, repeats / kRegisterTile);
 }
 

@@ -47,7 +47,8 @@ class FusionUses {
   double elementsRead(const Use& use) const;
   /// Iterations of the loops around the kernel that `n` is no part of: it is computed again in each.
   double repetitions(UOp n, const Use& use) const;
-  /// How often the value is computed for this use: axes around a reduction repeat all of its loop.
+  /// How often the value is computed for this use: axes around a reduction, and loops of others, repeat all of
+  /// its loop.
   double evaluations(const Use& use) const;
   /// A reduction read at one index, over the leading axes of one kernel, each element once: its loop can be hoisted out
   /// of the others.

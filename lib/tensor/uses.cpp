@@ -46,9 +46,13 @@ std::vector<int> TokenTable::axesOf(const Use& use) const {
   return axes;
 }
 
-double TokenTable::reduceExtent(std::span<const TokenId> index) const {
+std::vector<int> TokenTable::reducesOf(std::span<const TokenId> index) const {
   std::vector<int> reduces;
   for (TokenId id : index) reduces = unite(reduces, (*this)[id].reduces);
+  return reduces;
+}
+
+double TokenTable::reduceExtent(std::span<const int> reduces) const {
   double count = 1;
   for (int number : reduces) count *= extents_[static_cast<size_t>(number)];
   return count;
@@ -76,12 +80,15 @@ class Operands {
   }
 
  private:
-  Use at(std::vector<TokenId> index) const { return {use_.root, std::move(index), use_.inReduce, use_.outer}; }
+  Use at(std::vector<TokenId> index) const {
+    return {use_.root, std::move(index), use_.inReduce, use_.outer, use_.loops};
+  }
   Use atScalar() const { return at({}); }
 
   void visitReduce() const {
     std::span<const int32_t> axes = n_.argAs<ReduceArg>().axes;
-    Use inner{use_.root, {}, true, unite(tokens_.axesOf(use_), use_.outer)};
+    Use inner{
+        use_.root, {}, true, unite(tokens_.axesOf(use_), use_.outer), unite(tokens_.reducesOf(use_.index), use_.loops)};
     size_t next = 0;
     for (size_t i = 0; i < n_.src(0).rank(); ++i) {
       bool reduced = std::ranges::find(axes, static_cast<int32_t>(i)) != axes.end();

@@ -28,6 +28,7 @@ struct Use {
   std::vector<TokenId> index;   // one per axis
   bool inReduce = false;        // inside the loop of another reduction
   std::vector<int> outer = {};  // axes of the kernel around that reduction, ascending
+  std::vector<int> loops = {};  // numbers of the reduce axes around it, ascending
   auto key() const { return std::tie(root, index); }
 };
 
@@ -42,8 +43,9 @@ class TokenTable {
   const IndexToken& operator[](TokenId id) const { return tokens_[static_cast<size_t>(id)]; }
   /// The axes of the kernel that the indices of a use depend on, ascending.
   std::vector<int> axesOf(const Use& use) const;
-  /// How often a use runs over reduce axes, each of them once, however many of its indices depend on it.
-  double reduceExtent(std::span<const TokenId> index) const;
+  /// The numbers of the reduce axes that indices depend on, ascending, and how often they run over all of these.
+  std::vector<int> reducesOf(std::span<const TokenId> index) const;
+  double reduceExtent(std::span<const int> reduces) const;
 
  private:
   TokenId make(std::vector<int64_t> key, IndexToken token);

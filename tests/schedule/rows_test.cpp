@@ -51,6 +51,19 @@ TEST_CASE("so is attention whose operands lie in one buffer") {
   CHECK(fillsOf(s) >= 2);
 }
 
+TEST_CASE("queries that are turned by their position are computed before attention, not again for every key") {
+  constexpr int64_t kRows = 128, kWide = 32;
+  GraphMaker m;
+  const auto rows = [&](const char* name) { return m.input(name, {kRows, kWide}); };
+  UOp q = rows("q"), turned = m.g.alu(Op::Mul, {m.g.flip(q, std::vector<int32_t>{1}), rows("sines")});
+  UOp placed = m.g.alu(Op::Add, {m.g.alu(Op::Mul, {q, rows("cosines")}), turned});
+  UOp scores = m.matmul(placed, m.permute(rows("k"), {1, 0}), kRows, kRows, kWide);
+  m.output("y", m.matmul(m.softmax(scores, kRows, kRows), rows("v"), kRows, kWide, kRows));
+  Schedule s = checked(m.model);
+  CHECK(s.items.size() == 2);
+  CHECK(fillsOf(s) >= 2);
+}
+
 TEST_CASE("masks are applied once, where rows are kept") {
   GraphMaker m;
   UOp q = m.input("q", {32, kHead}), k = m.input("k", {kKeys, kHead}), v = m.input("v", {kKeys, kValue});
