@@ -44,6 +44,12 @@ std::optional<TiledRows> tiledRows(Graph& g, UOp sink, const SizePoints& points,
   return found.all > 0 ? std::optional(found) : std::nullopt;
 }
 
+/// The rest of one row of a tile looks ahead nowhere.
+UOp withoutPrefetches(Graph& g, UOp sink) {
+  return transform(
+      g, sink, [&](UOp n, std::span<const UOp> src) { return n.op() == Op::Prefetch ? src[0] : g.withSrc(n, src); });
+}
+
 double priceOf(UOp sink, const Caps& caps) {
   const KernelFacts kernel(sink);
   const double far = timeOf(kernel, caps).shared;
@@ -68,7 +74,8 @@ double timeAt(Graph& graph, UOp sink, const SizePoints& points, std::span<const 
     };
     const std::vector<UOp> from{tiles->counter, tiles->copies};
     const std::vector<UOp> to{resized(tiles->counter, count), resized(tiles->copies, rows)};
-    return priceOf(kernelAt(graph, substitute(graph, sink, from, to), points, sizes, caps), caps);
+    const UOp tiled = substitute(graph, sink, from, to);
+    return priceOf(kernelAt(graph, rows == 1 ? withoutPrefetches(graph, tiled) : tiled, points, sizes, caps), caps);
   };
   const int64_t whole = tiles->all / tiles->rows;
   const double rest = timeOfTiles(1, tiles->all % tiles->rows);
