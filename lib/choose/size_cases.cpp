@@ -13,7 +13,7 @@ namespace svod {
 
 namespace {
 
-constexpr int kHalvings = 3;  // of the way between two points
+constexpr int kHalvings = 4;  // of the way between two points
 
 /// Bytes of the weights that a kernel for small sizes cannot read in the order of the one for large sizes.
 int64_t bytesHeldTwice(Graph& graph, UOp small, UOp large, const Caps& caps) {

@@ -75,14 +75,15 @@ SizePoints::SizePoints(UOp sink, const Caps& caps) : variables_(sizesOfLoops(sin
 
 /// Rows that one tile holds have a kernel of their own where panels of weights are stored for many rows, wide enough
 /// for few accumulators alone. What is chosen for all others knows that a run may have too few rows to pay for copies.
-/// An operand that a run gives is read where it lies, until there are rows enough to copy it.
+/// An operand that a run gives is read where it lies, until there are rows enough to copy it: what suits few of them
+/// suits the others up to that number, too.
 void SizePoints::addFewRows(bool hasWeights) {
   const VarArg& v = variables_[0].argAs<VarArg>();
   const int64_t few = parameters::kFewRowsOfProduct;
   if (smallSize(v) >= few || v.max <= few) return;
   add({std::min(hasWeights ? parameters::kSomeRowsOfProduct : parameters::kUncopiedRows, v.max)}, 1);
   add({std::min(hasWeights ? few : parameters::kManyRowsOfProduct, v.max)}, 1);
-  for (SizePoint& point : points_) point.isForCase = point.sizes[0] <= few;
+  for (SizePoint& point : points_) point.isForCase = hasWeights && point.sizes[0] <= few;
 }
 
 /// Whether it is a product whose rows are one variable and nothing else.
