@@ -13,7 +13,7 @@ namespace svod {
 
 namespace {
 
-constexpr int kHalvings = 4;  // of the way between two points
+constexpr int kHalvings = 5;  // of the way between two points
 
 /// Bytes of the weights that a kernel for small sizes cannot read in the order of the one for large sizes.
 int64_t bytesHeldTwice(Graph& graph, UOp small, UOp large, const Caps& caps) {
@@ -75,20 +75,33 @@ class Contest {
   }
 
  private:
-  /// Halves the way from the point to that of the best choice. Between sizes that are close it may end there, and leave
-  /// nothing to tell runs apart.
+  /// Halves the way to the point of the best choice, from the nearest one of known times. Between sizes that are close
+  /// it may end there, and leave nothing to tell runs apart.
   std::vector<SizeLimits> limitsTo(const SizePoint& point) const {
     double better = 0, worse = 1;
-    std::vector<int64_t> last = point.sizes;
+    const SizePoint& from = nearest(point);
+    std::vector<int64_t> last = from.sizes;
     for (int halving = 0; halving < kHalvings; ++halving) {
       const double middle = (better + worse) / 2;
-      const std::optional<std::vector<int64_t>> sizes = points_.between(point, own_, middle);
+      const std::optional<std::vector<int64_t>> sizes = points_.between(from, own_, middle);
       const auto [best, other] = sizes ? times(*sizes) : std::pair(0.0, 0.0);
       const bool isBetter = other < best;
       (isBetter ? better : worse) = middle;
       if (isBetter) last = *sizes;
     }
     return points_.limits(point, own_, last);
+  }
+
+  /// Of one variable, the point on this side nearest to that of the best choice where the other one is better.
+  const SizePoint& nearest(const SizePoint& point) const {
+    const SizePoint* found = &point;
+    for (size_t i = 0; i < points_.all().size() && own_.sizes.size() == 1; ++i) {
+      const SizePoint& near = points_.all()[i];
+      const bool isBetween = isSmaller(*found, own_) ? isSmaller(*found, near) && isSmaller(near, own_)
+                                                     : isSmaller(near, *found) && isSmaller(own_, near);
+      if (isBetween && other_.times[i] < best_.times[i]) found = &near;
+    }
+    return *found;
   }
 
   std::pair<double, double> times(std::span<const int64_t> sizes) const {
