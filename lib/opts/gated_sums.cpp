@@ -34,10 +34,11 @@ struct Edge {
   UOp clause, first, end;
 };
 
+/// Not a loop of the reduction itself, nor of one inside of it.
 bool isLoopAround(UOp range, UOp reduce) {
   const AxisType type = axisType(range);
-  const bool isInside = std::ranges::find(reduce.src().subspan(1), range) != reduce.src().end();
-  return !isInside && (type == AxisType::Loop || type == AxisType::Thread || type == AxisType::Reduce);
+  const bool isLoop = type == AxisType::Loop || type == AxisType::Thread || type == AxisType::Reduce;
+  return isLoop && std::ranges::find(reduce.ranges(), range) != reduce.ranges().end();
 }
 
 /// Of a comparison of indices that holds from an iteration on or up to one, wherever the loops around the reduction

@@ -60,3 +60,16 @@ TEST_CASE("Sums of strict numerics keep the zeros of padding, maxima need none")
     CHECK((boundSums(g, plain, Numerics::Strict) == plain) == !isPool);
   }
 }
+
+TEST_CASE("A loop around another sum does not end where that sum's counter says") {
+  Graph g;
+  Builder b(g);
+  UOp width = g.variable("width", 1, 60), at = b.loop(8, AxisType::Reduce), tap = b.loop(3, AxisType::Reduce);
+  UOp x = g.indexInto(g.make(Op::Param, DType::F32, {width}, SlotArg{1, Space::Global}), std::vector{b.add(at, tap)});
+  UOp value = g.load(x, g.constant(Scalar::of(DType::F32, 0)), b.lt(b.add(at, tap), width));
+  UOp sum = b.reduce(Op::Add, b.reduce(Op::Add, value, {tap}), {at});
+  UOp bound = boundSums(g, b.sink({b.store(b.at(0, DType::F32, {1}, {b.i(0)}), sum)}), Numerics::Contract);
+  CHECK(shorterLoops(bound) == 1);  // that of the taps
+  for (UOp n : toposort(bound))
+    if (n.op() == Op::Range) CHECK(n.src(0).isConst() == (n.argAs<AxisArg>().id == at.argAs<AxisArg>().id));
+}
